@@ -52,14 +52,16 @@ var layers = []layer{
 	{"models", []string{"internal/*", "formats", "formats/*", "kernels", "models/arch", "models/engine", "models/engine/cpu", "models/hf", "models/tokenizer"}},
 	{"models/*", []string{"internal/*", "formats", "formats/*", "kernels", "models", "models/*"}},
 	{"bench/cases", []string{"internal/*", "formats", "formats/*", "kernels", "kernels/all", "metal", "models", "models/*", "bench", "bench/*"}},
-	{"bench/foreign", []string{"internal/*", "bench", "bench/names"}},
-	{"bench", []string{"internal/*"}},
-	{"bench/gate", []string{"internal/*", "bench", "bench/gate/reach"}},
+	{"bench/results", []string{"internal/*"}},
+	{"bench/noise", []string{"bench/results"}},
+	{"bench", []string{"internal/*", "bench/results", "bench/noise"}},
+	{"bench/foreign", []string{"internal/*", "bench/results", "bench/names"}},
+	{"bench/gate", []string{"internal/*", "bench/results", "bench/noise", "bench/gate/reach"}},
 	{"bench/gate/reach", nil},
-	{"bench/gate/calibrate", []string{"internal/*", "bench", "bench/gate"}},
-	{"bench/profile", []string{"bench", "bench/names", "bench/hotspot"}},
-	{"bench/*", []string{"internal/*", "bench"}},
-	{"reports", []string{"internal/*", "bench", "bench/names", "bench/foreign", "bench/gate", "bench/history", "bench/profile", "bench/hotspot"}},
+	{"bench/gate/calibrate", []string{"internal/*", "bench/results", "bench/gate"}},
+	{"bench/profile", []string{"bench/results", "bench/noise", "bench/names", "bench/hotspot"}},
+	{"bench/*", []string{"internal/*", "bench/results", "bench/noise"}},
+	{"reports", []string{"internal/*", "bench/results", "bench/noise", "bench/names", "bench/foreign", "bench/gate", "bench/history", "bench/profile", "bench/hotspot"}},
 	{"cmd/*", []string{"internal/*", "formats", "formats/*", "kernels", "kernels/all", "models", "models/*", "bench", "bench/*", "reports", "metal", "metal/softmetal/frameworks"}},
 }
 
@@ -70,10 +72,10 @@ var modules = map[string][]string{
 	"golang.org/x/sys":                  {"internal/*", "bench/*", "cmd/*"},
 	"golang.org/x/sync":                 {"models/*", "bench/*", "cmd/*"},
 	"golang.org/x/term":                 {"cmd/*"},
-	"golang.org/x/perf":                 {"bench", "bench/*", "reports"},
+	"golang.org/x/perf":                 {"bench/*", "reports"},
 	"github.com/aclements/go-moremath":  {"bench/history"}, // the distribution of the rank sum
-	"github.com/montanaflynn/stats":     {"bench", "reports", "models/perplexity"},
-	"gonum.org/v1/gonum":                {"bench", "bench/*", "models/perplexity"}, // quantiles of Student's distribution
+	"github.com/montanaflynn/stats":     {"bench", "bench/noise", "reports", "models/perplexity"},
+	"gonum.org/v1/gonum":                {"bench/*", "models/perplexity"}, // quantiles of Student's distribution
 	"gonum.org/v1/plot":                 {"reports"},
 	"golang.org/x/image":                {"reports"},  // the types of plot's fonts
 	"github.com/ebitengine/purego":      {"metal/dl"}, // C libraries without cgo

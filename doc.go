@@ -5,7 +5,7 @@
 // two ways through the house:
 //
 //	data:     file → formats/{gguf,…} → formats.Tensor → engine → models → tokens
-//	measure:  bench.Suite → bench.Runner → samples → results.txt → statistics → reports
+//	measure:  bench.Suite → bench.Runner → samples → results.txt → bench/results → bench/noise → reports
 //
 // They meet in one place only, bench/cases, which knows both sides:
 //
@@ -49,8 +49,9 @@
 // models/modeltest has the forward passes once more, in float64, for tests, and
 // models/engine/enginetest is the test of any engine.
 //
-// bench measures anything; it knows no language model. bench/names says what
-// cases are called, bench/gate tells whether a program became slower, and
+// bench measures anything; it knows no language model. bench/results reads and
+// writes results files, and bench/noise is the model of what their samples differ by.
+// bench/names says what cases are called, bench/gate tells whether a program became slower, and
 // bench/gate/calibrate how often it is wrong; bench/gate/reach tells which
 // benchmarks a change can't have made slower. bench/history looks for changes over
 // time, bench/profile, bench/hotspot and bench/counters for where the time goes,

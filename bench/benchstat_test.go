@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"onebit/bench/results"
 	"onebit/internal/require"
 )
 
@@ -20,7 +21,7 @@ func TestBenchstatReadsTheFile(t *testing.T) {
 	write := func(name string, op time.Duration) string {
 		l := newLab()
 		s := l.smallSuite()
-		s.Cases = append(s.Cases[:1:1], l.newCase(s.Cases[2].Name, s.Cases[2].Group, script{op: op, found: []Metric{{NMSE, 3.25e-9}}}))
+		s.Cases = append(s.Cases[:1:1], l.newCase(s.Cases[2].Name, s.Cases[2].Group, script{op: op, found: []results.Metric{{Unit: results.NMSE, Value: 3.25e-9}}}))
 		s.Cases[1].Bytes, s.Cases[1].Roof = 2304, s.Cases[0].Name
 		s.Cases = append(s.Cases, l.newCase("MatVec/variant=bad", s.Cases[0].Group, script{wrong: errWrong}))
 		path := filepath.Join(dir, name)
@@ -65,7 +66,7 @@ func TestCommandsIgnoreRunKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "benchstat -ignore " + strings.Join(RunKeys, ",") + ",commit "; !strings.Contains(string(page), want) {
+	if want := "benchstat -ignore " + strings.Join(results.RunKeys, ",") + ",commit "; !strings.Contains(string(page), want) {
 		t.Errorf("docs/commands.md lacks %q", want)
 	}
 }
@@ -83,10 +84,10 @@ func BenchmarkMatVec(b *testing.B) {
 func bridgeSuite() Suite {
 	spinning := func(name string, wrong error) Case {
 		return Case{Name: name, Bytes: 4096, Ops: 100,
-			Rates:   []Metric{{TokenRate, 2}},
-			Metrics: []Metric{{PackedBytes, 4096}, {PackTime, 5}},
+			Rates:   []results.Metric{{Unit: results.TokenRate, Value: 2}},
+			Metrics: []results.Metric{{Unit: results.PackedBytes, Value: 4096}, {Unit: results.PackTime, Value: 5}},
 			Setup: func(context.Context) (Instance, error) {
-				return verified{spinner{}, []Metric{{NMSE, 0.5}}, wrong}, nil
+				return verified{spinner{}, []results.Metric{{Unit: results.NMSE, Value: 0.5}}, wrong}, nil
 			}}
 	}
 	return Suite{Cases: []Case{
@@ -99,11 +100,11 @@ func bridgeSuite() Suite {
 
 type verified struct {
 	Instance
-	found []Metric
+	found []results.Metric
 	err   error
 }
 
-func (v verified) Verify(context.Context) ([]Metric, error) { return v.found, v.err }
+func (v verified) Verify(context.Context) ([]results.Metric, error) { return v.found, v.err }
 
 func TestGoTestGivesTheSameNames(t *testing.T) {
 	exe, err := os.Executable()
@@ -119,7 +120,7 @@ func TestGoTestGivesTheSameNames(t *testing.T) {
 	theirs := readBack(t, string(out))
 	ours, _ := measure(t, &Runner{Count: 1, Time: time.Millisecond}, bridgeSuite())
 
-	key := func(s Sample) string {
+	key := func(s results.Sample) string {
 		var units []string
 		for _, v := range s.Values {
 			units = append(units, v.Unit)
@@ -130,7 +131,7 @@ func TestGoTestGivesTheSameNames(t *testing.T) {
 	var got, want []string
 	for _, s := range theirs.Samples {
 		got = append(got, key(s))
-		if ns, _ := s.Value(NsPerOp); s.Iters != 3 || ns <= 0 {
+		if ns, _ := s.Value(results.NsPerOp); s.Iters != 3 || ns <= 0 {
 			t.Errorf("%s: %d iterations, %v ns/op", s.Name.Full, s.Iters, ns)
 		}
 	}

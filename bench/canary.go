@@ -11,6 +11,7 @@ import (
 
 	"github.com/montanaflynn/stats"
 
+	"onebit/bench/results"
 	"onebit/internal/clock"
 )
 
@@ -77,7 +78,7 @@ func (c *canary) doubts() []string {
 		times := slices.Sorted(slices.Values(c.times[group]))
 		mean, err := stats.Mean(times[:len(times)-(len(times)+19)/20])
 		if slow := mean / fastest; err == nil && slow > canaryDrift {
-			doubts = append(doubts, aboutGroup(group, fmt.Sprintf("the canary loop ran %.0f%% slower than at its fastest: "+
+			doubts = append(doubts, results.AboutGroup(group, fmt.Sprintf("the canary loop ran %.0f%% slower than at its fastest: "+
 				"a CPU was throttled, or busy with something else", (slow-1)*100)))
 		}
 	}

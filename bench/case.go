@@ -4,37 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
-	"strings"
 	"time"
-	"unicode"
+
+	"onebit/bench/results"
 )
-
-// A Metric is one value with its unit, such as {"nmse", 3.1e-9}.
-type Metric struct {
-	Unit  string
-	Value float64
-}
-
-// Check reports a value that no measurement gives: not a number, infinite, or a
-// negative time in whatever unit.
-func (m Metric) Check() error {
-	if math.IsNaN(m.Value) || math.IsInf(m.Value, 0) || m.Value < 0 && isTime(m.Unit) {
-		return fmt.Errorf("%v %s is not a measurement", m.Value, m.Unit)
-	}
-	return nil
-}
-
-// isTime reports whether a unit counts seconds or parts of them: ns/op, pack-ns,
-// p99-sec, but not tok/s.
-func isTime(unit string) bool {
-	amount, _, _ := strings.Cut(unit, "/")
-	words := strings.FieldsFunc(amount, func(r rune) bool { return !unicode.IsLetter(r) })
-	return slices.ContainsFunc(words, func(w string) bool {
-		return slices.Contains([]string{"ns", "us", "µs", "ms", "s", "sec"}, w)
-	})
-}
 
 // A Case is one timed configuration: a name, what an operation costs, and how
 // to bring it to life.
@@ -56,13 +30,13 @@ type Case struct {
 
 	// Rates are further amounts per operation, reported per second:
 	// {"tok/s", 64} for an operation that produces 64 tokens.
-	Rates []Metric
+	Rates []results.Metric
 
 	// Metrics are values known without timing, such as packed-B. Those whose
 	// unit is Exact accompany every sample; the others were measured once and
 	// accompany the first sample only, so that no reader counts one
 	// measurement as many.
-	Metrics []Metric
+	Metrics []results.Metric
 
 	// Roof names the case of the same group whose bytes per second are the
 	// ceiling of this one's: the divisor of %roof.
@@ -84,7 +58,7 @@ type Case struct {
 	// Check, if not nil, is given what the time of each sample says before the
 	// sample counts. An error, such as a rate that the machine cannot reach,
 	// is a failure of the case.
-	Check func(speeds []Metric) error
+	Check func(speeds []results.Metric) error
 
 	// Ceiling says that this case measures the machine and not a kernel: its
 	// Bytes are reported as read-B/s, and it is never in an A/A pair.
@@ -109,7 +83,7 @@ type Instance interface {
 	// Verify compares the case's result with the reference and returns the
 	// errors that it measured (nmse, max-abs-err). A non-nil error means that
 	// the result is wrong: the case is reported so, and never timed.
-	Verify(ctx context.Context) ([]Metric, error)
+	Verify(ctx context.Context) ([]results.Metric, error)
 
 	// Run performs n operations. A case measured with a cold cache rotates
 	// over its matrices here. An operation that takes seconds ends early when
@@ -135,14 +109,14 @@ type Meter interface {
 
 	// Stop returns what was counted since Start, per operation, without what
 	// can't be told.
-	Stop(ops int) ([]Metric, error)
+	Stop(ops int) ([]results.Metric, error)
 }
 
 // A Prober is an Instance that tells in what state the machine is.
 type Prober interface {
 	// Probe is called after each sample, untimed, and returns what goes on the
 	// sample's line; nil where it can't tell. It takes about a millisecond.
-	Probe() []Metric
+	Probe() []results.Metric
 }
 
 // A Study is measured apart from the rounds and makes its own samples: a
@@ -163,15 +137,12 @@ type Study struct {
 	// Run emits samples, each written to the results file at once, under its
 	// name without -GOMAXPROCS; Iters 0 counts as 1. It stops at emit's first
 	// error and when ctx ends. An error is a failure in the results.
-	Run func(ctx context.Context, emit func(Sample) error) error
+	Run func(ctx context.Context, emit func(results.Sample) error) error
 }
-
-// A Setting is one key and value of the results file's header.
-type Setting struct{ Key, Value string }
 
 // A Suite is the cases of a run, and what the header says about its machine.
 type Suite struct {
-	Settings []Setting
+	Settings []results.Setting
 	Cases    []Case
 	Studies  []Study
 
@@ -183,7 +154,7 @@ type Suite struct {
 
 // setting returns the value of a key of the header.
 func (s Suite) setting(key string) string {
-	i := slices.IndexFunc(s.Settings, func(set Setting) bool { return set.Key == key })
+	i := slices.IndexFunc(s.Settings, func(set results.Setting) bool { return set.Key == key })
 	if i < 0 {
 		return ""
 	}
@@ -198,7 +169,7 @@ func (s Suite) validate() error {
 	}
 	keys := make(map[string]bool, len(s.Settings))
 	for _, set := range s.Settings {
-		if !validSettingKey(set.Key) {
+		if !results.ValidKey(set.Key) {
 			return fmt.Errorf("bench: setting %q: a key is lower case without spaces or colons", set.Key)
 		}
 		if keys[set.Key] {
@@ -224,7 +195,7 @@ func (s Suite) validate() error {
 		}
 	}
 	for _, st := range s.Studies {
-		if err := validName(st.Name); err != nil {
+		if err := results.CheckName(st.Name); err != nil {
 			return fmt.Errorf("bench: study %s: %w", st.Name, err)
 		}
 		if st.Run == nil {
@@ -235,7 +206,7 @@ func (s Suite) validate() error {
 }
 
 func (c Case) validate() error {
-	if err := validName(c.Name); err != nil {
+	if err := results.CheckName(c.Name); err != nil {
 		return fmt.Errorf("bench: case %s: %w", c.Name, err)
 	}
 	switch {
@@ -244,31 +215,9 @@ func (c Case) validate() error {
 	case c.Bytes < 0 || c.Ops < 0 || c.Expect < 0:
 		return fmt.Errorf("bench: case %s: negative bytes, operations or time", c.Name)
 	}
-	known := []Metric{{PctRoof, c.RoofRate}, {PctPeak, c.PeakRate}}
-	if err := finite(slices.Concat(c.Metrics, c.Rates, known)); err != nil {
+	known := []results.Metric{{Unit: results.PctRoof, Value: c.RoofRate}, {Unit: results.PctPeak, Value: c.PeakRate}}
+	if err := results.Finite(slices.Concat(c.Metrics, c.Rates, known)); err != nil {
 		return fmt.Errorf("bench: case %s: %w", c.Name, err)
 	}
 	return nil
-}
-
-// validName rejects what the results file could not hold as a name.
-func validName(name string) error {
-	switch {
-	case name == "":
-		return errors.New("it has no name")
-	case strings.ContainsFunc(name, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }):
-		return errors.New("the name contains white space")
-	case ParseName(name).Full != name:
-		return errors.New("a name that ends in -digits reads as GOMAXPROCS")
-	}
-	return nil
-}
-
-func validSettingKey(key string) bool {
-	if key == "" || !unicode.IsLower([]rune(key)[0]) {
-		return false
-	}
-	return !strings.ContainsFunc(key, func(r rune) bool {
-		return unicode.IsSpace(r) || unicode.IsUpper(r) || unicode.IsControl(r) || r == ':'
-	})
 }

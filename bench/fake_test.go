@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"onebit/bench/results"
 	"onebit/internal/sysinfo"
 )
 
@@ -46,7 +47,7 @@ func noCPUTime() (unknown sysinfo.Value[sysinfo.CPUTime]) {
 type script struct {
 	op     time.Duration
 	jitter func(run int) time.Duration // added to the run-th call of Run
-	found  []Metric
+	found  []results.Metric
 	wrong  error
 	broken error // of Setup
 	fails  int   // the call of Run that fails; 0: none
@@ -70,7 +71,9 @@ func (l *lab) newCase(name, group string, s script) Case {
 	}}
 }
 
-func (f *fake) Verify(context.Context) ([]Metric, error) { return f.script.found, f.script.wrong }
+func (f *fake) Verify(context.Context) ([]results.Metric, error) {
+	return f.script.found, f.script.wrong
+}
 
 func (f *fake) Run(_ context.Context, n int) error {
 	if f.lab.onRun != nil {
@@ -100,13 +103,13 @@ var errWrong = errors.New("row 3: 17, want 18\nkey: not a setting")
 // newStudy makes a sample of each name, a second apart.
 func (l *lab) newStudy(name, group string, err error, samples ...string) Study {
 	return Study{Name: name, Group: group, Time: time.Duration(len(samples)) * time.Second,
-		Run: func(_ context.Context, emit func(Sample) error) error {
+		Run: func(_ context.Context, emit func(results.Sample) error) error {
 			for _, s := range samples {
 				if l.onRun != nil {
 					l.onRun()
 				}
 				l.clock = l.clock.Add(time.Second)
-				if err := emit(Sample{Name: Name{Full: s}, Values: []Metric{{NMSE, 0.5}, {NsPerOp, 1e6}}}); err != nil {
+				if err := emit(results.Sample{Name: results.Name{Full: s}, Values: []results.Metric{{Unit: results.NMSE, Value: 0.5}, {Unit: results.NsPerOp, Value: 1e6}}}); err != nil {
 					return err
 				}
 			}
@@ -123,23 +126,23 @@ func (l *lab) smallSuite() Suite {
 	roof.Bytes, roof.Ceiling = 4096, true
 	kernel := func(variant string, op time.Duration) Case {
 		c := l.newCase("MatVec/format=q1_0_g128/variant="+variant+"/act=q8_128"+shape, "64x256",
-			script{op: op, jitter: uneven, found: []Metric{{NMSE, 3.25e-09}, {MaxAbsErr, 0.125}}})
+			script{op: op, jitter: uneven, found: []results.Metric{{Unit: results.NMSE, Value: 3.25e-09}, {Unit: results.MaxAbsErr, Value: 0.125}}})
 		c.Bytes, c.Ops, c.Roof = 64*256/128*18, 64*256, roof.Name
-		c.Metrics = []Metric{{PackedBytes, 2304}, {PackTime, 98_765}}
+		c.Metrics = []results.Metric{{Unit: results.PackedBytes, Value: 2304}, {Unit: results.PackTime, Value: 98_765}}
 		return c
 	}
 	model := l.newCase("Model/model=tiny/variant=avx2/test=tg64/threads=1", "tiny", script{op: 40 * time.Millisecond})
-	model.Rates = []Metric{{TokenRate, 64}}
+	model.Rates = []results.Metric{{Unit: results.TokenRate, Value: 64}}
 	return Suite{
-		Settings: []Setting{{"goos", "linux"}, {"goarch", "amd64"}, {"pkg", "onebit/bench/cases"},
-			{"cpu", "Imaginary\nProcessor 9000"}, {"governor", ""}, {"seed", "7"}},
+		Settings: []results.Setting{{Key: "goos", Value: "linux"}, {Key: "goarch", Value: "amd64"}, {Key: "pkg", Value: "onebit/bench/cases"},
+			{Key: "cpu", Value: "Imaginary\nProcessor 9000"}, {Key: "governor", Value: ""}, {Key: "seed", Value: "7"}},
 		Cases:   []Case{roof, kernel("scalar", 3*time.Millisecond), kernel("avx2", time.Millisecond), model},
 		Studies: []Study{l.newStudy("Op/variant=avx2", "64x256", nil, "Op/variant=avx2/op=q", "Op/variant=avx2/op=k")},
 	}
 }
 
 // measure runs a suite that must not be interrupted, and returns the file too.
-func measure(t *testing.T, r *Runner, s Suite) (*Results, string) {
+func measure(t *testing.T, r *Runner, s Suite) (*results.Set, string) {
 	t.Helper()
 	var file bytes.Buffer
 	res, err := r.Run(t.Context(), s, &file)
@@ -149,9 +152,9 @@ func measure(t *testing.T, r *Runner, s Suite) (*Results, string) {
 	return res, file.String()
 }
 
-func readBack(t *testing.T, file string) *Results {
+func readBack(t *testing.T, file string) *results.Set {
 	t.Helper()
-	res, err := Read(strings.NewReader(file), "results.txt")
+	res, err := results.Read(strings.NewReader(file), "results.txt")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"onebit/bench/results"
 )
 
 const (
@@ -139,7 +141,7 @@ type group struct {
 func (g *group) doubles(keys string, qualify func(name string) bool) map[string]bool {
 	drawn, left := make(map[string]bool), maps.Clone(g.pairs)
 	for _, c := range g.lots {
-		if class := classOf(ParseName(c.Name), keys); left[class] > 0 && qualify(c.Name) {
+		if class := results.ClassOf(results.ParseName(c.Name), keys); left[class] > 0 && qualify(c.Name) {
 			left[class]--
 			drawn[c.Name] = true
 		}
@@ -167,7 +169,7 @@ func (s Suite) groups() []*group {
 		g := find(st.Group)
 		g.studies = append(g.studies, st)
 	}
-	drawPairs(all, s.setting(ClassesKey))
+	drawPairs(all, s.setting(results.ClassesKey))
 	return all
 }
 
@@ -236,9 +238,9 @@ func drawPairs(groups []*group, keys string) {
 		g.lots = slices.DeleteFunc(slices.Clone(g.cases), func(c Case) bool { return c.Ceiling || c.Single })
 		slices.SortFunc(g.lots, func(a, b Case) int { return cmp.Compare(draw(a.Name), draw(b.Name)) })
 		for _, c := range slices.Backward(g.lots) {
-			g.pairs[classOf(ParseName(c.Name), keys)] = pairsPerClass
+			g.pairs[results.ClassOf(results.ParseName(c.Name), keys)] = pairsPerClass
 			if c.Expect > 0 {
-				g.pairs[classOf(ParseName(c.Name), keys)] = longPairs
+				g.pairs[results.ClassOf(results.ParseName(c.Name), keys)] = longPairs
 			}
 		}
 		for class := range g.pairs {

@@ -6,9 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
+
+	"onebit/bench/results"
 )
 
 // A Job is what one process of a run has to do: a pass over all groups.
@@ -39,10 +42,10 @@ func (r *Runner) Pass(ctx context.Context, job Job, suite Suite, out io.Writer) 
 	part := *r
 	part.Count, part.Time, part.Budget, part.Processes, part.Start = job.Count, job.Time, job.Budget, job.Processes, nil
 	run := newRun(&part, suite, out, job.Groups...)
-	run.process, run.skip, run.rng = job.Process, job.Skip, newRand(r.Seed+uint64(job.Process-1))
+	run.process, run.skip, run.rng = job.Process, job.Skip, rand.New(rand.NewPCG(r.Seed+uint64(job.Process-1), 0))
 	var unreported error
 	part.Progress = func(p Progress) {
-		if err := run.w.progress(p); unreported == nil {
+		if err := tell(run.w, p); unreported == nil {
 			unreported = err
 		}
 	}
@@ -153,7 +156,7 @@ func (run *run) failed() (names []string) {
 
 // passes lets one process after another measure the suite.
 func (run *run) passes(ctx context.Context, suite Suite) error {
-	run.known = make(map[string][]Metric)
+	run.known = make(map[string][]results.Metric)
 	for n := 1; ; n++ {
 		job, more := run.next(suite, n)
 		if !more {
@@ -194,24 +197,23 @@ func (run *run) passes(ctx context.Context, suite Suite) error {
 	}
 }
 
-// progressPrefix begins a line that says how far a process has come.
-const progressPrefix = "# progress "
+// progressKind is the kind of a line that says how far a process has come.
+const progressKind = "progress"
 
-func (w *writer) progress(p Progress) error {
+func tell(w *results.Writer, p Progress) error {
 	text, err := json.Marshal(p)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w.out, "%s%s\n", progressPrefix, text)
-	return w.explain(err)
+	return w.Remark(progressKind, string(text))
 }
 
 // A relay takes what a process writes and makes it part of the run.
 type relay struct {
 	run     *run
 	job     Job
-	rest    []byte   // a line without an end
-	failure *Failure // that is being read
+	rest    []byte           // a line without an end
+	failure *results.Failure // that is being read
 	group   string
 	slices  string // the line above the next sample
 	at      Progress
@@ -243,29 +245,29 @@ func (r *relay) end() error {
 }
 
 func (r *relay) line(line string) error {
-	if reason, ok := strings.CutPrefix(line, reasonIndent); ok && r.failure != nil {
-		r.failure.addReason(reason)
+	if reason, ok := strings.CutPrefix(line, results.ReasonIndent); ok && r.failure != nil {
+		r.failure.AddReason(reason)
 		return nil
 	}
 	if err := r.flush(); err != nil {
 		return err
 	}
-	if text, ok := strings.CutPrefix(line, progressPrefix); ok {
+	if text, ok := strings.CutPrefix(line, "# "+progressKind+" "); ok {
 		return r.progress(text)
 	}
-	if text, ok := strings.CutPrefix(line, warningPrefix); ok {
+	if text, ok := strings.CutPrefix(line, results.WarningPrefix); ok {
 		return r.run.warn(text)
 	}
-	if name, ok := strings.CutPrefix(line, groupPrefix); ok {
+	if name, ok := strings.CutPrefix(line, results.GroupPrefix); ok {
 		r.group = name
 		return nil
 	}
-	if strings.HasPrefix(line, slicesPrefix) {
+	if strings.HasPrefix(line, results.SlicesPrefix) {
 		r.slices = line + "\n"
 		return nil
 	}
-	if name, ok := strings.CutPrefix(line, failPrefix); ok {
-		r.failure = &Failure{Name: ParseName(name)}
+	if name, ok := strings.CutPrefix(line, results.FailPrefix); ok {
+		r.failure = &results.Failure{Name: results.ParseName(name)}
 		return nil
 	}
 	return r.sample(line)
@@ -279,11 +281,11 @@ func (r *relay) flush() error {
 		return nil
 	}
 	r.run.results.Failures = append(r.run.results.Failures, *f)
-	return r.run.w.failure(*f)
+	return r.run.w.Failure(*f)
 }
 
 func (r *relay) sample(line string) error {
-	read, err := Read(strings.NewReader(r.slices+line+"\n"), fmt.Sprintf("process %d", r.job.Process))
+	read, err := results.Read(strings.NewReader(r.slices+line+"\n"), fmt.Sprintf("process %d", r.job.Process))
 	r.slices = ""
 	if err != nil {
 		return err
@@ -299,11 +301,11 @@ func (r *relay) sample(line string) error {
 
 // adopt writes another process's sample. Values that are computed are so by
 // the first process alone, and stand on every line.
-func (run *run) adopt(s Sample) error {
+func (run *run) adopt(s results.Sample) error {
 	known, seen := run.known[s.Name.Full]
 	if !seen {
 		for _, v := range s.Values {
-			if UnitOf(v.Unit).Exact {
+			if results.UnitOf(v.Unit).Exact {
 				known = append(known, v)
 			}
 		}
@@ -314,7 +316,7 @@ func (run *run) adopt(s Sample) error {
 			s.Values = append(s.Values, v)
 		}
 	}
-	sortUnits(s.Values)
+	results.SortUnits(s.Values)
 	return run.record(s)
 }
 

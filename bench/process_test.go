@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"onebit/bench/results"
 	"onebit/internal/require"
 )
 
@@ -80,7 +81,7 @@ func (l *lab) fleet() (*fleet, *Runner) {
 }
 
 // processesOf counts the samples of each case by process.
-func processesOf(res *Results) map[string]string {
+func processesOf(res *results.Set) map[string]string {
 	counts := make(map[string]map[int]int)
 	for _, s := range res.Samples {
 		if counts[s.Name.Full] == nil {
@@ -132,7 +133,7 @@ func TestProcesses(t *testing.T) {
 		t.Errorf("samples of %d names, want 4 cases, 3 doubles and 2 of a study", len(processesOf(res)))
 	}
 	for _, s := range res.Samples {
-		if v, ok := s.Value(NMSE); s.Name.Get("format") != "" && s.Name.Base != "Read" && (!ok || v != 3.25e-9) {
+		if v, ok := s.Value(results.NMSE); s.Name.Get("format") != "" && s.Name.Base != "Read" && (!ok || v != 3.25e-9) {
 			t.Errorf("process %d: %s has nmse %v %v", s.Process, s.Name.Full, v, ok)
 		}
 		if want := map[string]string{"MatVec": "64x256", "Read": "64x256", "Op": "64x256"}[s.Name.Base]; want != "" && s.Group != want {
@@ -186,7 +187,7 @@ func TestFurtherProcesses(t *testing.T) {
 			s.Cases = append(s.Cases, l.newCase("MatVec/variant=other", "other", script{op: time.Millisecond}))
 			return s
 		}
-		r.Further = func(res *Results) []string {
+		r.Further = func(res *results.Set) []string {
 			if asked++; asked > tt.asks {
 				return nil
 			}

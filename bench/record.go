@@ -1,13 +1,16 @@
 package bench
 
 import (
+	"runtime"
 	"slices"
 	"time"
+
+	"onebit/bench/results"
 )
 
 func (run *run) write(samples []*taken) error {
 	for _, t := range samples {
-		if err := run.emit(Sample{Name: Name{Full: t.entry.name}, Iters: t.ops, Values: t.values(), Slices: t.byPass}); err != nil {
+		if err := run.emit(results.Sample{Name: results.Name{Full: t.entry.name}, Iters: t.ops, Values: t.values(), Slices: t.byPass}); err != nil {
 			return err
 		}
 	}
@@ -15,17 +18,20 @@ func (run *run) write(samples []*taken) error {
 }
 
 // emit writes a sample whose name has no -GOMAXPROCS yet.
-func (run *run) emit(s Sample) error {
-	s.Name, s.Iters = ParseName(s.Name.Full+run.w.suffix), max(s.Iters, 1)
+func (run *run) emit(s results.Sample) error {
+	s.Name, s.Iters = results.ParseName(s.Name.Full), max(s.Iters, 1)
+	if procs := runtime.GOMAXPROCS(0); procs != 1 {
+		s.Name.Procs = procs // as go test does
+	}
 	s.Group, s.Process = run.current, run.process
-	sortUnits(s.Values)
+	results.SortUnits(s.Values)
 	return run.record(s)
 }
 
 // record writes a sample.
-func (run *run) record(s Sample) error {
-	s.Package, s.Weights = run.results.Setting("pkg"), run.models[s.Name.Get(modelKey)]
-	if err := run.w.sample(s); err != nil {
+func (run *run) record(s results.Sample) error {
+	s.Package, s.Weights = run.results.Setting("pkg"), run.models[s.Name.Get(results.ModelKey)]
+	if err := run.w.Sample(s); err != nil {
 		return err
 	}
 	run.results.Samples = append(run.results.Samples, s)
@@ -33,22 +39,22 @@ func (run *run) record(s Sample) error {
 }
 
 func (run *run) fail(name string, err error) error {
-	reason := lines(err.Error())
+	reason := results.Lines(err.Error())
 	if reason == "" {
 		reason = "failed"
 	}
-	f := Failure{Name: ParseName(name), Reason: reason}
+	f := results.Failure{Name: results.ParseName(name), Reason: reason}
 	run.results.Failures = append(run.results.Failures, f)
-	return run.w.failure(f)
+	return run.w.Failure(f)
 }
 
 func (run *run) warn(text string) error {
-	text = oneLine(text)
+	text = results.OneLine(text)
 	if slices.Contains(run.results.Warnings, text) {
 		return nil
 	}
 	run.results.Warnings = append(run.results.Warnings, text)
-	return run.w.warning(text)
+	return run.w.Warning(text)
 }
 
 // report says what is done next.

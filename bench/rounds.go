@@ -5,6 +5,8 @@ import (
 	"runtime/debug"
 	"slices"
 	"time"
+
+	"onebit/bench/results"
 )
 
 // rounds takes the samples of a group, and says what share of them it has.
@@ -55,7 +57,7 @@ func (run *run) round(ctx context.Context, entries []*entry) (next []*entry, err
 	// No slice pays for the garbage of another. run.slice collects it.
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	turns, passes := run.turns(entries)
-	states := make(map[string][]Metric) // of the machine, by class
+	states := make(map[string][]results.Metric) // of the machine, by class
 	var held []*taken
 	// What still waits for a ceiling, whose turn did not come, must not be lost.
 	defer func() {

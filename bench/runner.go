@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"math/rand/v2"
 	"runtime"
 	"slices"
 	"time"
 
+	"onebit/bench/results"
 	"onebit/internal/clock"
 	"onebit/internal/count"
 	"onebit/internal/sysinfo"
@@ -34,7 +34,7 @@ type Runner struct {
 	// Further, if not nil, is asked after the last of these processes which groups
 	// need another one, and after that again: until it names none, or the next one
 	// would end after Most.
-	Further func(*Results) []string
+	Further func(*results.Set) []string
 	Most    time.Duration
 
 	// Meter, if not nil, counts events during every sample.
@@ -70,15 +70,15 @@ type Progress struct {
 // When ctx ends, or out can't be written, Run stops between two samples and
 // returns what there is together with an error that wraps the cause. A case
 // that fails is no error: it is among the Failures.
-func (r *Runner) Run(ctx context.Context, suite Suite, out io.Writer) (*Results, error) {
+func (r *Runner) Run(ctx context.Context, suite Suite, out io.Writer) (*results.Set, error) {
 	if err := suite.validate(); err != nil {
 		return nil, err
 	}
 	run := newRun(r, suite, out)
 	err := run.all(ctx, suite)
-	run.results.markDoubts()
+	run.results.MarkDoubts()
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		err = fmt.Errorf("bench: stopped after %s: %w", count.Of(run.w.samples, "sample"), ctx.Err())
+		err = fmt.Errorf("bench: stopped after %s: %w", count.Of(len(run.results.Samples), "sample"), ctx.Err())
 	}
 	return run.results, err
 }
@@ -91,13 +91,13 @@ type run struct {
 	current string // the group that is measured
 	rng     *rand.Rand
 	canary  *canary
-	w       *writer
-	results *Results
-	skip    []string            // cases that are not measured
-	only    []string            // groups that are; all if there are none
-	process int                 // the number of this process
-	known   map[string][]Metric // exact values, by name, of other processes' samples
-	models  map[string]string   // digests of their weights, by name
+	w       *results.Writer
+	results *results.Set
+	skip    []string                    // cases that are not measured
+	only    []string                    // groups that are; all if there are none
+	process int                         // the number of this process
+	known   map[string][]results.Metric // exact values, by name, of other processes' samples
+	models  map[string]string           // digests of their weights, by name
 
 	start       time.Time
 	entriesLeft int           // entries of groups not yet begun
@@ -116,7 +116,7 @@ type run struct {
 }
 
 func newRun(r *Runner, suite Suite, out io.Writer, only ...string) *run {
-	run := &run{Runner: r, now: r.Now, step: r.Step, rng: newRand(r.Seed), w: newWriter(out), results: &Results{}, process: 1, only: only}
+	run := &run{Runner: r, now: r.Now, step: r.Step, rng: rand.New(rand.NewPCG(r.Seed, 0)), w: results.NewWriter(out), results: &results.Set{}, process: 1, only: only}
 	if run.now == nil {
 		run.now, run.step = clock.Now, clock.Step()
 	}
@@ -136,16 +136,16 @@ func newRun(r *Runner, suite Suite, out io.Writer, only ...string) *run {
 	run.perShort = (run.forecast.Estimate - run.reservedFor) / time.Duration(max(run.shortLeft, 1))
 	run.total = run.forecast.Samples
 	for _, s := range suite.Settings {
-		if value := oneLine(s.Value); value != "" {
-			run.results.Settings = append(run.results.Settings, Setting{s.Key, value})
+		if value := results.OneLine(s.Value); value != "" {
+			run.results.Settings = append(run.results.Settings, results.Setting{Key: s.Key, Value: value})
 		}
 	}
-	run.models = ModelDigests(run.results.Setting(ModelsKey))
+	run.models = results.ModelDigests(run.results.Setting(results.ModelsKey))
 	return run
 }
 
 func (run *run) all(ctx context.Context, suite Suite) error {
-	if err := run.w.header(run.results.Settings); err != nil {
+	if err := run.w.Header(run.results.Settings); err != nil {
 		return err
 	}
 	if run.Start != nil {
@@ -202,7 +202,7 @@ func (run *run) ask(doubts func() []string) error {
 // group sets a group up, verifies it, measures it, studies it, and closes it.
 func (run *run) group(ctx context.Context, g *group) (err error) {
 	deadline, plan := run.begin(g)
-	run.current = oneLine(g.name)
+	run.current = results.OneLine(g.name)
 	entries, err := run.setUp(ctx, g.cases)
 	defer func() {
 		if cerr := run.close(entries); err == nil {
@@ -258,8 +258,8 @@ func (run *run) study(ctx context.Context, g *group, st Study) error {
 	run.canary.sing(run.current)
 	watch := run.watch(run.current)
 	var unwritten error
-	err := st.Run(ctx, func(s Sample) error {
-		if err := s.validate(); err != nil {
+	err := st.Run(ctx, func(s results.Sample) error {
+		if err := s.Validate(); err != nil {
 			return err
 		}
 		run.total++
@@ -309,7 +309,7 @@ func (run *run) setUp(ctx context.Context, cases []Case) ([]*entry, error) {
 		run.report(c, "setup")
 		inst, err := c.Setup(ctx)
 		if err == nil {
-			entries = append(entries, &entry{Case: c, name: c.Name, inst: inst, class: run.results.Class(ParseName(c.Name))})
+			entries = append(entries, &entry{Case: c, name: c.Name, inst: inst, class: run.results.Class(results.ParseName(c.Name))})
 		}
 		if ctx.Err() != nil {
 			return entries, ctx.Err()
@@ -333,7 +333,7 @@ func (run *run) verify(ctx context.Context, entries []*entry) ([]*entry, error) 
 			return nil, ctx.Err()
 		}
 		if err == nil {
-			err = finite(found)
+			err = results.Finite(found)
 		}
 		if err != nil {
 			if err := run.fail(e.Name, err); err != nil {
@@ -345,17 +345,6 @@ func (run *run) verify(ctx context.Context, entries []*entry) ([]*entry, error) 
 		correct = append(correct, e)
 	}
 	return correct, nil
-}
-
-// finite rejects what the results file could not hold, and what no right
-// result has.
-func finite(metrics []Metric) error {
-	for _, m := range metrics {
-		if math.IsNaN(m.Value) || math.IsInf(m.Value, 0) {
-			return fmt.Errorf("%s is %v", m.Unit, m.Value)
-		}
-	}
-	return nil
 }
 
 func (run *run) findCeilings(entries []*entry) (err error) {

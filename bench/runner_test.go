@@ -17,12 +17,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"onebit/bench/results"
 	"onebit/internal/count"
 	"onebit/internal/require"
 )
 
 // order returns the names of a run's samples in the order of the file.
-func order(r *Results) []string {
+func order(r *results.Set) []string {
 	var names []string
 	for _, s := range r.Samples {
 		names = append(names, s.Name.Full)
@@ -106,7 +107,7 @@ func TestSlicesTakeTurns(t *testing.T) {
 		t.Errorf("%d of %d calls follow three of their own: %v", alone, len(ran), ran)
 	}
 	for _, sm := range res.Samples {
-		if ns, _ := sm.Value(NsPerOp); sm.Name.Full == "MatVec/variant=b" && (ns != 11_000 || sm.Iters < 400) {
+		if ns, _ := sm.Value(results.NsPerOp); sm.Name.Full == "MatVec/variant=b" && (ns != 11_000 || sm.Iters < 400) {
 			t.Errorf("%d operations of %v ns, want 11 µs each", sm.Iters, ns)
 		}
 	}
@@ -126,7 +127,7 @@ func callsBefore(r *Runner, ran *[]string) *int {
 // In each pass the cases of a class follow each other, in an order drawn anew.
 func TestClassesAreNeighbours(t *testing.T) {
 	l := newLab()
-	s := Suite{Settings: []Setting{{ClassesKey, "threads"}}}
+	s := Suite{Settings: []results.Setting{{Key: results.ClassesKey, Value: "threads"}}}
 	var ran []string // the thread counts of what was timed
 	for i := range 12 {
 		c := l.newCase(fmt.Sprintf("MatVec/variant=v%d/threads=%d", i, 1+i%3), "g", script{op: 10 * time.Microsecond})
@@ -134,7 +135,7 @@ func TestClassesAreNeighbours(t *testing.T) {
 		c.Single = true
 		c.Setup = func(ctx context.Context) (Instance, error) {
 			inst, err := setup(ctx)
-			return heard{inst, func() { ran = append(ran, ParseName(c.Name).Get("threads")) }}, err
+			return heard{inst, func() { ran = append(ran, results.ParseName(c.Name).Get("threads")) }}, err
 		}
 		s.Cases = append(s.Cases, c)
 	}
@@ -165,7 +166,7 @@ func TestFarBehindHasFewOperations(t *testing.T) {
 	}
 	ceiling := c("DotPeak/threads=1", 400*time.Microsecond, 7)
 	ceiling.Ceiling = true
-	s := Suite{Settings: []Setting{{ClassesKey, "threads"}}, Cases: []Case{
+	s := Suite{Settings: []results.Setting{{Key: results.ClassesKey, Value: "threads"}}, Cases: []Case{
 		c("MatVec/variant=fast/threads=1", 10*time.Microsecond, 7), c("MatVec/variant=near/threads=1", 90*time.Microsecond, 7),
 		c("MatVec/variant=far/threads=1", 400*time.Microsecond, 7), c("MatVec/variant=alone/threads=2", 400*time.Microsecond, 7),
 		c("MatVec/variant=large/threads=1", 400*time.Microsecond, 70), c("MatVec/variant=unknown/threads=1", 400*time.Microsecond, 0), ceiling,
@@ -205,7 +206,7 @@ func TestBurstsMoveNoSample(t *testing.T) {
 	r.Time = 5 * time.Millisecond
 	res, _ := measure(t, r, Suite{Cases: []Case{l.newCase("MatVec/variant=a", "g", script{op: 10 * time.Microsecond, jitter: burst})}})
 	for _, sm := range res.Samples {
-		if ns, _ := sm.Value(NsPerOp); ns != 10_000 {
+		if ns, _ := sm.Value(results.NsPerOp); ns != 10_000 {
 			t.Errorf("%s: %v ns/op, want 10 µs", sm.Name.Full, ns)
 		}
 	}
@@ -217,7 +218,7 @@ func TestBurstsMoveNoSample(t *testing.T) {
 func TestPairsAreDrawnByNames(t *testing.T) {
 	draws := func(op time.Duration) (names []string) {
 		l := newLab()
-		s := Suite{Settings: []Setting{{ClassesKey, "threads cache"}}}
+		s := Suite{Settings: []results.Setting{{Key: results.ClassesKey, Value: "threads cache"}}}
 		for g := range 3 {
 			for v := range 5 {
 				for _, where := range []string{"threads=1/cache=warm", "threads=2/cache=cold"} {
@@ -240,8 +241,8 @@ func TestPairsAreDrawnByNames(t *testing.T) {
 	type place struct{ rows, class string }
 	perClass, variants := make(map[place]int), make(map[string]bool)
 	for _, n := range names {
-		name := ParseName(n)
-		perClass[place{name.Get("rows"), classOf(name, "threads cache")}]++
+		name := results.ParseName(n)
+		perClass[place{name.Get("rows"), results.ClassOf(name, "threads cache")}]++
 		variants[name.Get("variant")] = true
 	}
 	for p, n := range perClass {
@@ -265,7 +266,7 @@ func TestWrongCaseIsNeverTimed(t *testing.T) {
 	}{
 		{"wrong", script{op: 1, wrong: errWrong}, errWrong.Error()},
 		{"broken", script{op: 1, broken: errors.New("no memory\x00\n")}, `setup: no memory\x00`},
-		{"nan", script{op: 1, found: []Metric{{NMSE, math.NaN()}}}, "nmse is NaN"},
+		{"nan", script{op: 1, found: []results.Metric{{Unit: results.NMSE, Value: math.NaN()}}}, "nmse is NaN"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			l := newLab()
@@ -312,41 +313,72 @@ func TestRunReturnsWhatItWrote(t *testing.T) {
 	}
 }
 
+// TestReadEveryPrefix cuts a file where an interrupted write may.
+func TestReadEveryPrefix(t *testing.T) {
+	require.Unraced(t, "one thread computes it")
+	l := newLab()
+	r := l.runner()
+	r.Count = 1
+	s := l.smallSuite()
+	s.Cases = append(s.Cases, l.newCase("MatVec/variant=bad", "64x256", script{wrong: errWrong}))
+	whole, file := measure(t, r, s)
+	cuts := make([]int, len(file))
+	for i := range cuts {
+		cuts[i] = i
+	}
+	for _, cut := range require.Draw(t, 16, cuts) {
+		got := readBack(t, file[:cut])
+		complete := strings.Count(file[:cut], "\nBenchmark")
+		if cut > 0 && file[cut-1] != '\n' && strings.HasPrefix(file[strings.LastIndexByte(file[:cut], '\n')+1:cut], "Benchmark") {
+			complete--
+		}
+		if complete < 0 || len(got.Samples) != complete {
+			t.Fatalf("cut at %d: %d samples, want %d", cut, len(got.Samples), complete)
+		}
+		if complete > 0 && !cmp.Equal(got.Samples, whole.Samples[:complete]) {
+			t.Fatalf("cut at %d: the samples changed", cut)
+		}
+		if warned := len(got.Warnings) > 0; warned != (cut > 0 && file[cut-1] != '\n') {
+			t.Fatalf("cut at %d: warnings %q", cut, got.Warnings)
+		}
+	}
+}
+
 func TestSampleValues(t *testing.T) {
 	l := newLab()
 	s := l.smallSuite()
 	res, _ := measure(t, l.runner(), s)
 	first := make(map[string]bool)
 	for _, sm := range res.Samples {
-		ns, _ := sm.Value(NsPerOp)
+		ns, _ := sm.Value(results.NsPerOp)
 		if name := sm.Name.Full; strings.HasPrefix(name, "MatVec/") {
-			if rate, _ := sm.Value(WeightRate); math.Abs(rate*ns/1e9-2304) > 0.025 { // both have six digits
+			if rate, _ := sm.Value(results.WeightRate); math.Abs(rate*ns/1e9-2304) > 0.025 { // both have six digits
 				t.Errorf("%s: weight-B/s × ns/op = %v bytes, want 2304", name, rate*ns/1e9)
 			}
-			if rate, _ := sm.Value(OpRate); math.Abs(rate*ns/1e9-64*256) > 0.1 {
+			if rate, _ := sm.Value(results.OpRate); math.Abs(rate*ns/1e9-64*256) > 0.1 {
 				t.Errorf("%s: mac/s × ns/op = %v", name, rate*ns/1e9)
 			}
-			for unit, want := range map[string]float64{PackedBytes: 2304, NMSE: 3.25e-9, MaxAbsErr: 0.125} {
+			for unit, want := range map[string]float64{results.PackedBytes: 2304, results.NMSE: 3.25e-9, results.MaxAbsErr: 0.125} {
 				if v, ok := sm.Value(unit); !ok || v != want {
 					t.Errorf("%s: %s = %v %v, want %v", name, unit, v, ok, want)
 				}
 			}
 			// Measured once, packing time must not pass for several samples.
-			if _, ok := sm.Value(PackTime); ok == first[name] {
+			if _, ok := sm.Value(results.PackTime); ok == first[name] {
 				t.Errorf("%s: pack-ns present %v in a later sample %v", name, ok, first[name])
 			}
 			first[name] = true
 		}
 		if sm.Name.Base == "Read" {
-			if _, ok := sm.Value(ReadRate); !ok {
+			if _, ok := sm.Value(results.ReadRate); !ok {
 				t.Error("a ceiling has no read-B/s")
 			}
-			if _, ok := sm.Value(WeightRate); ok {
+			if _, ok := sm.Value(results.WeightRate); ok {
 				t.Error("a ceiling has weight-B/s")
 			}
 		}
 		if sm.Name.Base == "Model" {
-			if v, _ := sm.Value(TokenRate); v != 1600 {
+			if v, _ := sm.Value(results.TokenRate); v != 1600 {
 				t.Errorf("64 tokens in 40 ms: %v tok/s, want 1600", v)
 			}
 		}
@@ -362,21 +394,21 @@ func TestRoofIsOfTheSameRound(t *testing.T) {
 	const turns = 5
 	distinct := make(map[float64]bool)
 	for round := range slices.Chunk(res.Samples[:6*turns], turns) {
-		i := slices.IndexFunc(round, func(s Sample) bool { return s.Name.Base == "Read" })
+		i := slices.IndexFunc(round, func(s results.Sample) bool { return s.Name.Base == "Read" })
 		if i < 0 {
 			t.Fatal("a round without its roof")
 		}
-		roof, _ := round[i].Value(ReadRate)
+		roof, _ := round[i].Value(results.ReadRate)
 		distinct[roof] = true
 		for j, s := range round {
-			got, ok := s.Value(PctRoof)
+			got, ok := s.Value(results.PctRoof)
 			if j == i {
 				if ok {
 					t.Error("the roof has a %roof")
 				}
 				continue
 			}
-			rate, _ := s.Value(WeightRate)
+			rate, _ := s.Value(results.WeightRate)
 			if want := 100 * rate / roof; math.Abs(got-want) > 1e-4*want {
 				t.Errorf("%s: %v %%roof, want %v", s.Name.Full, got, want)
 			}
@@ -395,7 +427,7 @@ func TestFailedRoofIsWarnedOf(t *testing.T) {
 	roof.Ceiling = true
 	res, file := measure(t, l.runner(), s)
 	for _, sm := range res.Samples {
-		if _, ok := sm.Value(PctRoof); ok {
+		if _, ok := sm.Value(results.PctRoof); ok {
 			t.Fatalf("%s has a %%roof", sm.Name.Full)
 		}
 	}
@@ -407,7 +439,7 @@ func TestFailedRoofIsWarnedOf(t *testing.T) {
 
 // TestInterruption ends a run at each of its operations in turn.
 func TestInterruption(t *testing.T) {
-	whole, _ := func() (*Results, string) { l := newLab(); return measure(t, l.runner(), l.smallSuite()) }()
+	whole, _ := func() (*results.Set, string) { l := newLab(); return measure(t, l.runner(), l.smallSuite()) }()
 	stride := 5
 	if require.All() {
 		stride = 1
@@ -465,7 +497,7 @@ func (d *disk) Write(p []byte) (int, error) {
 }
 
 func TestFullDisk(t *testing.T) {
-	_, whole := func() (*Results, string) { l := newLab(); return measure(t, l.runner(), l.smallSuite()) }()
+	_, whole := func() (*results.Set, string) { l := newLab(); return measure(t, l.runner(), l.smallSuite()) }()
 	for room := 0; room < len(whole)*9/10; room += 97 {
 		l := newLab()
 		d := &disk{room: room}
@@ -549,7 +581,7 @@ func TestStopwatch(t *testing.T) {
 	r.Count, r.Time, r.Budget = 0, 0, 3*time.Second
 	res, _ := measure(t, r, Suite{Cases: []Case{c}})
 	for _, s := range res.Samples {
-		if ns, _ := s.Value(NsPerOp); ns != 200e6 {
+		if ns, _ := s.Value(results.NsPerOp); ns != 200e6 {
 			t.Errorf("%v ns/op, want 2e8", ns)
 		}
 	}
@@ -569,7 +601,7 @@ func TestPeak(t *testing.T) {
 	res, _ := measure(t, l.runner(), s)
 	n := 0
 	for _, sm := range res.Samples {
-		got, ok := sm.Value(PctPeak)
+		got, ok := sm.Value(results.PctPeak)
 		if ok != (sm.Name.Full == s.Cases[1].Name) {
 			t.Errorf("%s: %%peak is there: %v", sm.Name.Full, ok)
 		}
@@ -580,7 +612,7 @@ func TestPeak(t *testing.T) {
 				t.Errorf("%v %%peak, want 25", got)
 			}
 		}
-		if rate, _ := sm.Value(OpRate); sm.Name.Full == peak.Name && rate != 1e6 {
+		if rate, _ := sm.Value(results.OpRate); sm.Name.Full == peak.Name && rate != 1e6 {
 			t.Errorf("the ceiling computes %v mac/s, want 1e6", rate)
 		}
 	}
@@ -595,7 +627,7 @@ func TestStudies(t *testing.T) {
 	s.Cases = append(s.Cases, l.newCase("MatVec/variant=e", "h", script{op: time.Millisecond}))
 	first := l.newStudy("Op/variant=a", "g", errWrong, "Op/variant=a/op=q")
 	run := first.Run
-	first.Run = func(ctx context.Context, emit func(Sample) error) error {
+	first.Run = func(ctx context.Context, emit func(results.Sample) error) error {
 		if l.open != 4 {
 			t.Errorf("%d instances of its group are open, want 4", l.open)
 		}
@@ -620,7 +652,7 @@ func TestStudies(t *testing.T) {
 	if len(names) != 6*7+2+6*2+1 {
 		t.Errorf("%d samples", len(names))
 	}
-	if got := res.Samples[42]; got.Iters != 1 || got.Values[0].Unit != NsPerOp {
+	if got := res.Samples[42]; got.Iters != 1 || got.Values[0].Unit != results.NsPerOp {
 		t.Errorf("a study's sample: %+v", got)
 	}
 	var failed []string
@@ -686,7 +718,7 @@ func TestDoubtsBecomeWarningsOnce(t *testing.T) {
 	if diff := cmp.Diff(want, res.Warnings); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s", diff)
 	}
-	if n := strings.Count(string(file), warningPrefix+"a virtual machine\n"); n != 1 {
+	if n := strings.Count(string(file), results.WarningPrefix+"a virtual machine\n"); n != 1 {
 		t.Errorf("the file holds the warning %d times", n)
 	}
 }
@@ -710,13 +742,15 @@ func TestInvalidSuites(t *testing.T) {
 		{"GOMAXPROCS", Suite{Cases: with(func(c *Case) { c.Name = "MatVec/test=tg-64" })}},
 		{"no Setup", Suite{Cases: with(func(c *Case) { c.Name, c.Setup = "B", nil })}},
 		{"negative", Suite{Cases: with(func(c *Case) { c.Name, c.Bytes = "B", -1 })}},
-		{"packed-B is NaN", Suite{Cases: with(func(c *Case) { c.Name, c.Metrics = "B", []Metric{{PackedBytes, math.NaN()}} })}},
+		{"packed-B is NaN", Suite{Cases: with(func(c *Case) {
+			c.Name, c.Metrics = "B", []results.Metric{{Unit: results.PackedBytes, Value: math.NaN()}}
+		})}},
 		{"its roof MatVec/variant=a is not in group", Suite{Cases: with(func(c *Case) { c.Name, c.Group, c.Roof = "B", "h", ok.Name })}},
 		{"its roof x is not in group", Suite{Cases: with(func(c *Case) { c.Name, c.Peak = "B", "x" })}},
 		{"study Op-1", Suite{Studies: []Study{{Name: "Op-1"}}}},
 		{"no Run", Suite{Studies: []Study{{Name: "Op"}}}},
-		{"given twice", Suite{Cases: []Case{ok}, Settings: []Setting{{"seed", "1"}, {"seed", "2"}}}},
-		{"lower case", Suite{Cases: []Case{ok}, Settings: []Setting{{"CPU", "x"}}}},
+		{"given twice", Suite{Cases: []Case{ok}, Settings: []results.Setting{{Key: "seed", Value: "1"}, {Key: "seed", Value: "2"}}}},
+		{"lower case", Suite{Cases: []Case{ok}, Settings: []results.Setting{{Key: "CPU", Value: "x"}}}},
 	} {
 		var file bytes.Buffer
 		_, err := l.runner().Run(t.Context(), tc.suite, &file)
@@ -741,10 +775,10 @@ func TestAllocationsAreCounted(t *testing.T) {
 	for _, s := range res.Samples {
 		// 1000 operations a sample: what the runtime allocates meanwhile
 		// vanishes in the division.
-		if n, _ := s.Value(Allocs); n != 3 {
+		if n, _ := s.Value(results.Allocs); n != 3 {
 			t.Errorf("%v allocs/op, want 3", n)
 		}
-		if b, _ := s.Value(AllocBytes); b < 3*1024 || b >= 3*1024+64 {
+		if b, _ := s.Value(results.AllocBytes); b < 3*1024 || b >= 3*1024+64 {
 			t.Errorf("%v B/op, want 3 KiB", b)
 		}
 	}
@@ -964,7 +998,7 @@ func TestPlan(t *testing.T) {
 		// A case of a second and its pair, in the rounds that there must be,
 		// and calibrated, are no others' time.
 		s.Cases = append(s.Cases[:4:4], l.newCase("Model/test=tg8", "h", script{}))
-		s.Settings = []Setting{{ClassesKey, "test"}}
+		s.Settings = []results.Setting{{Key: results.ClassesKey, Value: "test"}}
 		s.Cases[4].Expect = time.Second
 		reserved := 2 * (minRounds + 1) * time.Second
 		if tc.r.Count > 0 {
@@ -991,7 +1025,7 @@ func TestRunnerWithRealClock(t *testing.T) {
 	}
 	res, file := measure(t, r, s)
 	for _, sm := range res.Samples {
-		if ns, _ := sm.Value(NsPerOp); ns <= 0 {
+		if ns, _ := sm.Value(results.NsPerOp); ns <= 0 {
 			t.Errorf("%s: %v ns/op", sm.Name.Full, ns)
 		}
 	}
@@ -1006,7 +1040,7 @@ func TestRunnerWithRealClock(t *testing.T) {
 
 type spinner struct{}
 
-func (spinner) Verify(context.Context) ([]Metric, error) { return nil, nil }
+func (spinner) Verify(context.Context) ([]results.Metric, error) { return nil, nil }
 func (spinner) Run(_ context.Context, n int) error {
 	for range n {
 		canarySink.Store(spin())
@@ -1032,9 +1066,9 @@ func (m *joulemeter) ops() (n int) {
 
 func (m *joulemeter) Start() error { m.before = m.ops(); return m.err }
 
-func (m *joulemeter) Stop(ops int) ([]Metric, error) {
+func (m *joulemeter) Stop(ops int) ([]results.Metric, error) {
 	n := float64(m.ops()-m.before) / float64(ops)
-	return []Metric{{PageFaults, 3 * n}, {Energy, 2 * n}}, nil
+	return []results.Metric{{Unit: results.PageFaults, Value: 3 * n}, {Unit: results.Energy, Value: 2 * n}}, nil
 }
 
 // TestMeter: each sample has what was counted of its own operations, without
@@ -1042,7 +1076,7 @@ func (m *joulemeter) Stop(ops int) ([]Metric, error) {
 func TestMeter(t *testing.T) {
 	l := newLab()
 	c := l.newCase("Model/test=tg4", "g", script{op: time.Millisecond})
-	c.Rates = []Metric{{TokenRate, 4}}
+	c.Rates = []results.Metric{{Unit: results.TokenRate, Value: 4}}
 	r := l.runner()
 	r.Meter = &joulemeter{lab: l}
 	res, _ := measure(t, r, Suite{Cases: []Case{c}})
@@ -1050,7 +1084,7 @@ func TestMeter(t *testing.T) {
 		t.Fatal("no samples")
 	}
 	for _, s := range res.Samples {
-		for unit, want := range map[string]float64{PageFaults: 3, Energy: 2, TokenEnergy: 0.5} {
+		for unit, want := range map[string]float64{results.PageFaults: 3, results.Energy: 2, results.TokenEnergy: 0.5} {
 			if got, ok := s.Value(unit); !ok || got != want {
 				t.Errorf("%s: %v %s, want %v", s.Name.Full, got, unit, want)
 			}

@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"onebit/bench/noise"
+	"onebit/bench/results"
 )
 
 // An entry takes one turn in each round: a case, or its double in an A/A pair.
@@ -17,8 +20,8 @@ type entry struct {
 	roof *entry // its ceiling in bytes; nil if there is none
 	peak *entry // its ceiling in multiply-adds; nil if there is none
 
-	exact []Metric // values that accompany every sample
-	once  []Metric // values that accompany the first sample
+	exact []results.Metric // values that accompany every sample
+	once  []results.Metric // values that accompany the first sample
 
 	class  string        // see Results.Class
 	behind float64       // how many times as long as the fastest of its work and class it takes
@@ -46,13 +49,13 @@ func (e *entry) run(ctx context.Context, now func() time.Time, n int) (cost, cou
 
 // note sorts the known values into those of every sample and of the first.
 // Of two values of one unit the later holds.
-func (e *entry) note(metrics []Metric) {
+func (e *entry) note(metrics []results.Metric) {
 	for i, m := range metrics {
-		later := func(o Metric) bool { return o.Unit == m.Unit }
+		later := func(o results.Metric) bool { return o.Unit == m.Unit }
 		if slices.ContainsFunc(metrics[i+1:], later) {
 			continue
 		}
-		if UnitOf(m.Unit).Exact {
+		if results.UnitOf(m.Unit).Exact {
 			e.exact = append(e.exact, m)
 		} else {
 			e.once = append(e.once, m)
@@ -161,10 +164,6 @@ func fitting(entries []*entry, rounds int, left time.Duration) time.Duration {
 	return sample
 }
 
-// farBehind is how many times as long as the fastest of the same work a case takes
-// that needs no telling apart: pure Go beside SIMD takes 40 to 130 times.
-const farBehind = 10
-
 // markFar finds who is far behind others of the same work and class.
 func markFar(entries []*entry) {
 	type work struct {
@@ -182,7 +181,7 @@ func markFar(entries []*entry) {
 		if e.behind = 1; e.Ops > 0 && !e.Ceiling {
 			e.behind = e.op / fastest[work{e.Ops, e.class}]
 		}
-		e.far = e.behind > farBehind
+		e.far = e.behind > noise.FarBehind
 	}
 }
 
@@ -201,13 +200,13 @@ func roundTime(entries []*entry) time.Duration {
 // find so.
 func (run *run) withDoubles(entries []*entry, g *group) []*entry {
 	all := slices.Clone(entries)
-	doubled := g.doubles(run.results.Setting(ClassesKey), func(name string) bool {
-		return slices.ContainsFunc(entries, func(e *entry) bool { return e.Name == name && e.behind < farBehind/2 })
+	doubled := g.doubles(run.results.Setting(results.ClassesKey), func(name string) bool {
+		return slices.ContainsFunc(entries, func(e *entry) bool { return e.Name == name && e.behind < noise.FarBehind/2 })
 	})
 	for _, e := range entries {
 		if doubled[e.Name] {
 			double := *e
-			double.name = doubleName(e.Name)
+			double.name = results.DoubleName(e.Name)
 			all = append(all, &double)
 		}
 	}
@@ -217,12 +216,12 @@ func (run *run) withDoubles(entries []*entry, g *group) []*entry {
 // A measurement is what one round found of an entry.
 type measurement struct {
 	round         int
-	ops           int           // timed
-	elapsed       time.Duration // as long as they take at the median of the slices
-	bytes, allocs uint64        // per operation
-	state         []Metric      // of the machine; see Prober
-	counted       []Metric      // see Meter
-	byPass        []float64     // see Sample.Slices
+	ops           int              // timed
+	elapsed       time.Duration    // as long as they take at the median of the slices
+	bytes, allocs uint64           // per operation
+	state         []results.Metric // of the machine; see Prober
+	counted       []results.Metric // see Meter
+	byPass        []float64        // see Sample.Slices
 }
 
 // garbageLimit is how much a group may allocate before its garbage is
@@ -249,7 +248,7 @@ func (t *turn) due(i int) bool {
 // are counted over warm-up and the first slice together, because counting them
 // stops all threads, and whatever is stopped just before the clock starts has to
 // wake up at the slice's cost.
-func (run *run) slice(ctx context.Context, t *turn, pass int, states map[string][]Metric) (*taken, error) {
+func (run *run) slice(ctx context.Context, t *turn, pass int, states map[string][]results.Metric) (*taken, error) {
 	first := t.taken == 0
 	var before, after runtime.MemStats
 	if first {
@@ -283,10 +282,10 @@ func (run *run) slice(ctx context.Context, t *turn, pass int, states map[string]
 
 // sample is the median of the slices, which whoever interrupts a few of them does
 // not move. The first of its class in the round asks in what state the machine is.
-func (t *turn) sample(states map[string][]Metric) (*taken, error) {
+func (t *turn) sample(states map[string][]results.Metric) (*taken, error) {
 	t.round = len(t.rates)
 	times := slices.DeleteFunc(slices.Clone(t.perOp), func(ns float64) bool { return ns == 0 })
-	t.elapsed = max(time.Duration(math.Round(Median(times)*float64(t.ops))), 1)
+	t.elapsed = max(time.Duration(math.Round(noise.Median(times)*float64(t.ops))), 1)
 	if t.Check != nil {
 		if err := t.Check(t.speeds(t.ops, t.elapsed)); err != nil {
 			return nil, err
@@ -298,7 +297,7 @@ func (t *turn) sample(states map[string][]Metric) (*taken, error) {
 		}
 		t.state = states[t.class]
 	}
-	if err := finite(t.state); err != nil {
+	if err := results.Finite(t.state); err != nil {
 		return nil, err
 	}
 	if len(times) > 1 {
@@ -331,7 +330,7 @@ func (run *run) time(ctx context.Context, t *turn, pass int) (ops uint64, err er
 }
 
 // metered performs e.n operations and counts events meanwhile.
-func (run *run) metered(ctx context.Context, e *entry) (elapsed time.Duration, counted []Metric, err error) {
+func (run *run) metered(ctx context.Context, e *entry) (elapsed time.Duration, counted []results.Metric, err error) {
 	if run.Meter == nil {
 		_, elapsed, err = e.run(ctx, run.now, e.n)
 		return elapsed, nil, err
@@ -347,11 +346,11 @@ func (run *run) metered(ctx context.Context, e *entry) (elapsed time.Duration, c
 }
 
 // perToken is the energy of a token, where tokens and energy are counted.
-func (e *entry) perToken(counted []Metric) []Metric {
+func (e *entry) perToken(counted []results.Metric) []results.Metric {
 	for _, c := range counted {
 		for _, r := range e.Rates {
-			if c.Unit == Energy && r.Unit == TokenRate && r.Value > 0 {
-				return []Metric{{TokenEnergy, c.Value / r.Value}}
+			if c.Unit == results.Energy && r.Unit == results.TokenRate && r.Value > 0 {
+				return []results.Metric{{Unit: results.TokenEnergy, Value: c.Value / r.Value}}
 			}
 		}
 	}
@@ -396,7 +395,7 @@ func (t *taken) share(ceiling *entry, known float64, amount func(Case) int64) (f
 	if ceiling == nil || len(ceiling.rates) == 0 || amount(ceiling.Case) == 0 {
 		return 0, false
 	}
-	rate := Median(ceiling.rates)
+	rate := noise.Median(ceiling.rates)
 	if t.round < len(ceiling.rates) {
 		rate = ceiling.rates[t.round]
 	}
@@ -405,20 +404,20 @@ func (t *taken) share(ceiling *entry, known float64, amount func(Case) int64) (f
 }
 
 // values returns all values of the sample's line, in the order of Units.
-func (t *taken) values() []Metric {
+func (t *taken) values() []results.Metric {
 	e := t.entry
 	values := e.speeds(t.ops, t.elapsed)
 	if v, ok := t.share(e.roof, e.RoofRate, func(c Case) int64 { return c.Bytes }); ok {
-		values = append(values, Metric{PctRoof, v})
+		values = append(values, results.Metric{Unit: results.PctRoof, Value: v})
 	}
 	if v, ok := t.share(e.peak, e.PeakRate, func(c Case) int64 { return c.Ops }); ok {
-		values = append(values, Metric{PctPeak, v})
+		values = append(values, results.Metric{Unit: results.PctPeak, Value: v})
 	}
 	values = slices.Concat(values, t.state, t.counted)
 	for i, v := range values {
 		values[i].Value = rounded(v.Value, 6)
 	}
-	values = append(values, Metric{AllocBytes, float64(t.bytes)}, Metric{Allocs, float64(t.allocs)})
+	values = append(values, results.Metric{Unit: results.AllocBytes, Value: float64(t.bytes)}, results.Metric{Unit: results.Allocs, Value: float64(t.allocs)})
 	values = append(values, e.exact...)
 	if t.round == 0 {
 		values = append(values, e.once...)
@@ -427,32 +426,18 @@ func (t *taken) values() []Metric {
 }
 
 // speeds returns what follows from the time that so many operations took.
-func (e *entry) speeds(ops int, elapsed time.Duration) []Metric {
-	speeds := []Metric{{NsPerOp, float64(elapsed) / float64(ops)}}
-	perOp := []Metric{{WeightRate, float64(e.Bytes)}, {OpRate, float64(e.Ops)}}
+func (e *entry) speeds(ops int, elapsed time.Duration) []results.Metric {
+	speeds := []results.Metric{{Unit: results.NsPerOp, Value: float64(elapsed) / float64(ops)}}
+	perOp := []results.Metric{{Unit: results.WeightRate, Value: float64(e.Bytes)}, {Unit: results.OpRate, Value: float64(e.Ops)}}
 	if e.Ceiling {
-		perOp[0].Unit = ReadRate
+		perOp[0].Unit = results.ReadRate
 	}
 	for _, r := range append(perOp, e.Rates...) {
 		if r.Value != 0 {
-			speeds = append(speeds, Metric{r.Unit, perSecond(r.Value, ops, elapsed)})
+			speeds = append(speeds, results.Metric{Unit: r.Unit, Value: perSecond(r.Value, ops, elapsed)})
 		}
 	}
 	return speeds
-}
-
-// sortUnits puts values in the order of Units.
-func sortUnits(values []Metric) {
-	slices.SortStableFunc(values, func(a, b Metric) int { return unitOrder(a.Unit) - unitOrder(b.Unit) })
-}
-
-func unitOrder(unit string) int {
-	for i, u := range Units {
-		if u.Name == unit {
-			return i
-		}
-	}
-	return len(Units)
 }
 
 // rounded keeps some significant digits: six are more than any clock is good for.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"onebit/bench/results"
 	"onebit/internal/clock"
 )
 
@@ -30,7 +31,7 @@ type TB[B any] interface {
 // Of the cases it runs those whose base name is the benchmark's, here
 // MatVec/…. There are no rounds, and so neither %roof nor A/A pairs.
 func RunTesting[B TB[B]](b B, cases []Case) {
-	base := ParseName(strings.TrimPrefix(b.Name(), "Benchmark")).Base
+	base := results.ParseName(strings.TrimPrefix(b.Name(), "Benchmark")).Base
 	for _, c := range cases {
 		if keys, ok := strings.CutPrefix(c.Name, base+"/"); ok {
 			b.Run(keys, func(b B) { runTesting(b, c) })

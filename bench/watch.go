@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"onebit/bench/noise"
+	"onebit/bench/results"
 	"onebit/internal/sysinfo"
 )
 
@@ -53,8 +55,8 @@ func (w watch) doubts() (doubts []string) {
 		{"the hypervisor", spent.Stolen},
 	} {
 		if share := taken.time.Seconds() / wall.Seconds(); taken.time >= leastTime && share > takenShare {
-			doubts = append(doubts, aboutGroup(w.group, fmt.Sprintf("%s took %s of CPU time in %s, %.0f%% of a CPU",
-				taken.who, formatNs(float64(taken.time)), formatNs(float64(wall)), 100*share)))
+			doubts = append(doubts, results.AboutGroup(w.group, fmt.Sprintf("%s took %s of CPU time in %s, %.0f%% of a CPU",
+				taken.who, took(taken.time), took(wall), 100*share)))
 		}
 	}
 	return doubts
@@ -75,8 +77,8 @@ func soloDoubts(group string, entries []*entry) (doubts []string) {
 			if e.Solo != solo.name || len(e.rates) == 0 || len(solo.rates) == 0 {
 				continue
 			}
-			if gain := slices.Max(e.rates) / Median(solo.rates); gain < soloGain {
-				doubts = append(doubts, aboutGroup(group, fmt.Sprintf("%s is at best %.2g times as fast as %s: "+
+			if gain := slices.Max(e.rates) / noise.Median(solo.rates); gain < soloGain {
+				doubts = append(doubts, results.AboutGroup(group, fmt.Sprintf("%s is at best %.2g times as fast as %s: "+
 					"its threads shared a core, or a CPU with something else", differing(e.name, solo.name), gain, differing(solo.name, e.name))))
 			}
 		}
@@ -87,7 +89,7 @@ func soloDoubts(group string, entries []*entry) (doubts []string) {
 // differing is a case's base name with the keys in which another case differs:
 // what the group's name does not say.
 func differing(name, other string) string {
-	n, o := ParseName(name), ParseName(other)
+	n, o := results.ParseName(name), results.ParseName(other)
 	var parts []string
 	for _, k := range n.Keys {
 		if o.Get(k.Key) != k.Value {
@@ -96,3 +98,5 @@ func differing(name, other string) string {
 	}
 	return n.Base + " with " + strings.Join(parts, " ")
 }
+
+func took(d time.Duration) string { return results.UnitOf(results.NsPerOp).Format(float64(d)) }

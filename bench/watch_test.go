@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"onebit/bench/results"
 	"onebit/internal/sysinfo"
 )
 
@@ -27,7 +28,7 @@ func TestCoarseClock(t *testing.T) {
 		t.Fatalf("%d samples, failures %v, warnings %v", len(res.Samples), res.Failures, res.Warnings)
 	}
 	for _, s := range res.Samples {
-		ns, _ := s.Value(NsPerOp)
+		ns, _ := s.Value(results.NsPerOp)
 		if took := time.Duration(ns * float64(s.Iters)); took < minSteps*step {
 			t.Errorf("%s: %v is fewer than %d steps of %v", s.Name.Full, took, minSteps, step)
 		}
@@ -50,7 +51,7 @@ func TestShortSampleIsTakenAgain(t *testing.T) {
 	}
 	res, _ := measure(t, r, Suite{Cases: []Case{l.newCase("MatVec/variant=fast", "g", script{op: time.Microsecond, jitter: fast})}})
 	for _, s := range res.Samples {
-		ns, _ := s.Value(NsPerOp)
+		ns, _ := s.Value(results.NsPerOp)
 		if took := time.Duration(ns * float64(s.Iters)); took < minSteps*r.Step {
 			t.Errorf("%s: a sample of %d operations took %v, want %v or more", s.Name.Full, s.Iters, took, minSteps*r.Step)
 		}
@@ -60,9 +61,9 @@ func TestShortSampleIsTakenAgain(t *testing.T) {
 func TestImpossibleSampleIsAFailure(t *testing.T) {
 	l := newLab()
 	s := l.smallSuite()
-	s.Cases[2].Check = func(speeds []Metric) error {
+	s.Cases[2].Check = func(speeds []results.Metric) error {
 		for _, m := range speeds {
-			if m.Unit == WeightRate && m.Value > 0 {
+			if m.Unit == results.WeightRate && m.Value > 0 {
 				return errors.New("impossible: more than memory can give")
 			}
 		}
@@ -83,10 +84,10 @@ type probed struct {
 	trips []float64
 }
 
-func (p *probed) Probe() []Metric {
+func (p *probed) Probe() []results.Metric {
 	ns := p.trips[0]
 	p.trips = p.trips[1:]
-	return []Metric{{RoundTrip, ns}}
+	return []results.Metric{{Unit: results.RoundTrip, Value: ns}}
 }
 
 func TestProbeIsOnTheLine(t *testing.T) {
@@ -100,7 +101,7 @@ func TestProbeIsOnTheLine(t *testing.T) {
 	_, file := measure(t, l.runner(), s)
 	var got []float64
 	for _, sm := range readBack(t, file).Samples {
-		ns, ok := sm.Value(RoundTrip)
+		ns, ok := sm.Value(results.RoundTrip)
 		if ok != (sm.Name.Full == s.Cases[0].Name) {
 			t.Errorf("%s: a round trip: %v", sm.Name.Full, ok)
 		}

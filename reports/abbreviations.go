@@ -6,8 +6,8 @@ import (
 	"regexp"
 	"strings"
 
-	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 )
 
 // words explains in few words what headings and tables are full of; the glossary says more.
@@ -18,11 +18,11 @@ var words = []fact{
 	{"q8_row", "8 bits, one scale"},
 	{"packed", "weights repacked on loading"},
 	{"native", "weights read as the file holds them"},
-	{bench.PctRoof, "share of what reading alone reached in the same round"},
-	{bench.PctPeak, "share of what multiplying alone reached in the same round"},
+	{results.PctRoof, "share of what reading alone reached in the same round"},
+	{results.PctPeak, "share of what multiplying alone reached in the same round"},
 	{versusBest, versusAbout},
-	{bench.NMSE, "squared error over squared result"},
-	{bench.KLD, "divergence of the predictions from those in float64, in nats"},
+	{results.NMSE, "squared error over squared result"},
+	{results.KLD, "divergence of the predictions from those in float64, in nats"},
 	{"A/A", "the same code measured as if it were two"},
 }
 

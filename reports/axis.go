@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 
-	"onebit/bench"
+	"onebit/bench/noise"
 	"onebit/internal/count"
 )
 
@@ -76,7 +76,7 @@ func typicalSize(values []float64) float64 {
 	if len(sizes) == 0 {
 		return 1
 	}
-	return bench.Percentile(sizes, 50)
+	return noise.Percentile(sizes, 50)
 }
 
 // note says that the axis was cut.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 )
 
 // bases lists the benchmarks, those with contenders first.
@@ -45,8 +45,8 @@ func (d *digest) ofBase(base string) []*caseStats {
 		if c := naturalCompare(work(a), work(b)); c != 0 {
 			return c
 		}
-		x, okX := a.center(bench.NsPerOp)
-		y, okY := b.center(bench.NsPerOp)
+		x, okX := a.center(results.NsPerOp)
+		y, okY := b.center(results.NsPerOp)
 		if !okX || !okY {
 			return 0
 		}
@@ -71,7 +71,7 @@ func nameKeys(cases []*caseStats) []string {
 }
 
 // nameValue is a name's value for a key; for no key, its parts without one or its base.
-func nameValue(n bench.Name, key string) string {
+func nameValue(n results.Name, key string) string {
 	if key != "" {
 		return n.Get(key)
 	}

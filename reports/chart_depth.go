@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
-	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 )
 
 func init() {
@@ -46,7 +46,7 @@ func (m *model) deepTests() []string {
 	depths := make(map[string][]float64)
 	var tests []string
 	for _, c := range m.alone() {
-		if _, ok := c.center(bench.TokenRate); !ok {
+		if _, ok := c.center(results.TokenRate); !ok {
 			continue
 		}
 		test := c.name.Get(names.Test)
@@ -64,7 +64,7 @@ func depthFigure(d *digest, m *model, test string) *figure {
 	var cases []*caseStats
 	var depths, rates []float64
 	for _, c := range m.alone() {
-		if v, ok := c.center(bench.TokenRate); ok && c.name.Get(names.Test) == test {
+		if v, ok := c.center(results.TokenRate); ok && c.name.Get(names.Test) == test {
 			cases = append(cases, c)
 			depths, rates = append(depths, c.depth()), append(rates, v)
 		}
@@ -87,7 +87,7 @@ func depthFigure(d *digest, m *model, test string) *figure {
 	f := &figure{
 		name: fileName("depth", m.name, test), heading: label(m.title(test + " against depth")),
 		reading: d.depthReading(m, cases), height: vg.Length(240 * len(grid)), panels: grid,
-		upward: slices.Repeat([]string{bench.UnitOf(bench.TokenRate).About}, len(grid)),
+		upward: slices.Repeat([]string{results.UnitOf(results.TokenRate).About}, len(grid)),
 	}
 	for _, name := range contenders(cases) {
 		f.legend = append(f.legend, legendEntry{label(name), glyph(d.marks[name], 4)})
@@ -100,7 +100,7 @@ func depthLine(cases []*caseStats, contender string) [][2]float64 {
 	var line [][2]float64
 	for _, c := range cases {
 		if c.contender == contender {
-			v, _ := c.center(bench.TokenRate)
+			v, _ := c.center(results.TokenRate)
 			line = append(line, [2]float64{c.depth(), v})
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
-	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 )
 
 func init() {
@@ -74,13 +74,13 @@ func errorDepthFigure(d *digest, m *model, name, heading string, columns int, pa
 	for _, p := range parts {
 		for _, s := range p.series {
 			for _, c := range s.cases {
-				e, _ := c.center(bench.NMSE)
+				e, _ := c.center(results.NMSE)
 				errors = append(errors, e)
 				last = max(last, c.block())
 			}
 		}
 	}
-	y := errorAxis(errors, bench.NMSE)
+	y := errorAxis(errors, results.NMSE)
 	x := valueAxis{min: -0.5, max: float64(last) + 0.5, labels: min(6, last+1), format: bareRate}
 	f := &figure{
 		name: fileName(name, m.name), heading: label(m.title(heading)), reading: errorDepthReading(parts),
@@ -95,7 +95,7 @@ func errorDepthFigure(d *digest, m *model, name, heading string, columns int, pa
 		for _, s := range p.series {
 			line := make([][2]float64, len(s.cases))
 			for i, c := range s.cases {
-				e, _ := c.center(bench.NMSE)
+				e, _ := c.center(results.NMSE)
 				line[i] = [2]float64{float64(c.block()), y.errorAt(e)}
 			}
 			d.addLine(panel, s.contenders[0], line)
@@ -103,7 +103,7 @@ func errorDepthFigure(d *digest, m *model, name, heading string, columns int, pa
 		drawn = append(drawn, panel)
 	}
 	f.panels = arrange(drawn, columns)
-	f.upward = slices.Repeat([]string{bench.NMSE}, len(f.panels))
+	f.upward = slices.Repeat([]string{results.NMSE}, len(f.panels))
 	f.height = vg.Length(230 * len(f.panels))
 	for _, group := range m.alike {
 		f.legend = append(f.legend, legendEntry{label(joinNames(group)), glyph(d.marks[group[0]], 4)})
@@ -115,11 +115,11 @@ func errorDepthFigure(d *digest, m *model, name, heading string, columns int, pa
 func errorDepthReading(parts []errorPanel) string {
 	p := parts[len(parts)-1]
 	worst := slices.MaxFunc(p.series, func(a, b errorSeries) int {
-		return cmp.Compare(sum(a.worst(), bench.NMSE), sum(b.worst(), bench.NMSE))
+		return cmp.Compare(sum(a.worst(), results.NMSE), sum(b.worst(), results.NMSE))
 	})
 	c := worst.worst()
-	text := fmt.Sprintf("%s: largest is %s in block %d, by %s", p.title, valueOf(c, bench.NMSE), c.block(), worst.label())
-	if v := valueOf(c, bench.Cosine); v != "" {
+	text := fmt.Sprintf("%s: largest is %s in block %d, by %s", p.title, valueOf(c, results.NMSE), c.block(), worst.label())
+	if v := valueOf(c, results.Cosine); v != "" {
 		text += ", cosine " + v
 	}
 	return text + "."

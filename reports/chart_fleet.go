@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
-	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 	"onebit/internal/count"
 )
 
@@ -90,13 +90,13 @@ func (f *fleet) timePanel(rows []fleetRow) *plot.Plot {
 	var values []float64
 	for _, r := range rows {
 		if c := r.last(); c != nil {
-			s := c.stats[bench.NsPerOp]
+			s := c.stats[results.NsPerOp]
 			if values = append(values, s.Center); s.bounded() {
 				values = append(values, max(s.Lo, s.Center/2), min(s.Hi, s.Center*2))
 			}
 		}
 	}
-	axis := newAxis(values, false, 4, bench.UnitOf(bench.NsPerOp).Format)
+	axis := newAxis(values, false, 4, results.UnitOf(results.NsPerOp).Format)
 	p := fleetPanel("time", axis, rows, true)
 	for i, r := range rows {
 		row := rowAt(i, len(rows))
@@ -107,13 +107,13 @@ func (f *fleet) timePanel(rows []fleetRow) *plot.Plot {
 		case c == nil:
 			p.Add(besides{lo: axis.min, hi: axis.min, row: row, text: r.place.whyNot(r.contender)})
 		default:
-			s := c.stats[bench.NsPerOp]
+			s := c.stats[results.NsPerOp]
 			lo, hi := s.Center, s.Center
 			if s.bounded() {
 				lo, hi = s.Lo, s.Hi
 				p.Add(interval{lo: lo, hi: hi, row: row, color: inkOf(seriesRole(r.place.member.marks[r.contender]))})
 			}
-			p.Add(r.mark(s.Center, row), besides{lo: lo, hi: hi, row: row, text: valueOf(c, bench.NsPerOp)})
+			p.Add(r.mark(s.Center, row), besides{lo: lo, hi: hi, row: row, text: valueOf(c, results.NsPerOp)})
 		}
 	}
 	return p

@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
-	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 )
 
 func init() {
@@ -64,7 +64,7 @@ func latencyFigures(d *digest) []*figure {
 }
 
 func untimed(t *task) bool {
-	return !slices.ContainsFunc(t.cases, func(c *caseStats) bool { return len(c.stats[bench.NsPerOp].values) > 0 })
+	return !slices.ContainsFunc(t.cases, func(c *caseStats) bool { return len(c.stats[results.NsPerOp].values) > 0 })
 }
 
 // latencyFigure shows some of a family's tasks below each other.
@@ -107,19 +107,19 @@ func (d *digest) latencyPanels(t *task, conditions []panel, names []string) (row
 		cases := in(p, t.cases)
 		fastest := math.Inf(1)
 		for _, c := range cases {
-			if v, ok := c.center(bench.NsPerOp); ok && v > 0 {
+			if v, ok := c.center(results.NsPerOp); ok && v > 0 {
 				fastest = math.Min(fastest, v)
 			}
 		}
 		for _, c := range cases {
-			if v, ok := c.center(bench.NsPerOp); ok && v > muchSlower*fastest {
+			if v, ok := c.center(results.NsPerOp); ok && v > muchSlower*fastest {
 				cut = true
 				continue
 			}
-			values = append(values, c.stats[bench.NsPerOp].values...)
+			values = append(values, c.stats[results.NsPerOp].values...)
 		}
 	}
-	axis := newAxis(values, false, 4, bench.UnitOf(bench.NsPerOp).Format)
+	axis := newAxis(values, false, 4, results.UnitOf(results.NsPerOp).Format)
 	var drawn []*plot.Plot
 	for _, p := range conditions {
 		plot := newPanel(p.String())
@@ -138,7 +138,7 @@ func (d *digest) latencyPanels(t *task, conditions []panel, names []string) (row
 func rowsHeight(n, stacked int) vg.Length { return vg.Length((float64(n)*20 + 62) * float64(stacked)) }
 
 func (d *digest) addLatency(p *plot.Plot, c *caseStats, names []string) {
-	s, ok := c.stats[bench.NsPerOp]
+	s, ok := c.stats[results.NsPerOp]
 	if !ok {
 		return
 	}
@@ -157,7 +157,7 @@ func (d *digest) addLatency(p *plot.Plot, c *caseStats, names []string) {
 func fastestFirst(names []string, cases []*caseStats) {
 	times := make(map[string][]float64)
 	for _, c := range cases {
-		if v, ok := c.center(bench.NsPerOp); ok {
+		if v, ok := c.center(results.NsPerOp); ok {
 			times[c.contender] = append(times[c.contender], v)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/plot"
 
-	"onebit/bench"
+	"onebit/bench/results"
 )
 
 func init() {
@@ -42,7 +42,7 @@ func phasesFigure(m *model) *figure {
 	whole := false // whether a bar has a part of unknown kind
 	for _, t := range m.tests {
 		for _, c := range t.cases {
-			if v, ok := c.center(bench.PeakRSS); ok {
+			if v, ok := c.center(results.PeakRSS); ok {
 				if phases[t] == nil {
 					phases[t] = make(map[string]*caseStats)
 				}
@@ -56,7 +56,7 @@ func phasesFigure(m *model) *figure {
 	if len(phases) == 0 {
 		return nil
 	}
-	text := bench.UnitOf(bench.PeakRSS).Format
+	text := results.UnitOf(results.PeakRSS).Format
 	axis := newAxis(values, false, 3, text).fromZero()
 	axis.max *= 1.35 // room for the values behind the bars
 	axis.binary = true
@@ -107,8 +107,8 @@ const visibleRest = 0.005
 // the rest. Files of before the parts were looked at together have parts that
 // exceed the whole, which then is all there is to show.
 func memoryParts(c *caseStats) []segment {
-	peak, _ := c.center(bench.PeakRSS)
-	anon, file := sum(c, bench.AnonBytes), sum(c, bench.FileBytes)
+	peak, _ := c.center(results.PeakRSS)
+	anon, file := sum(c, results.AnonBytes), sum(c, results.FileBytes)
 	if anon+file > peak {
 		anon, file = 0, 0
 	}
@@ -127,11 +127,11 @@ func memoryReading(m *model) string {
 		if c == nil {
 			continue
 		}
-		v, _ := c.center(bench.PeakRSS)
-		if least == nil || v < sum(least, bench.PeakRSS) {
+		v, _ := c.center(results.PeakRSS)
+		if least == nil || v < sum(least, results.PeakRSS) {
 			least = c
 		}
-		if most == nil || v > sum(most, bench.PeakRSS) {
+		if most == nil || v > sum(most, results.PeakRSS) {
 			most = c
 		}
 	}

@@ -8,8 +8,9 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
-	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/noise"
+	"onebit/bench/results"
 )
 
 func init() {
@@ -164,7 +165,7 @@ func (p *profile) passes(contender string) (n int, lo, hi float64) {
 			if c == nil {
 				continue
 			}
-			values := c.stats[bench.NsPerOp].values
+			values := c.stats[results.NsPerOp].values
 			if totals == nil {
 				totals = make([]float64, len(values))
 			}
@@ -179,7 +180,7 @@ func (p *profile) passes(contender string) (n int, lo, hi float64) {
 	if len(totals) <= fewPasses {
 		return 0, 0, 0
 	}
-	return len(totals), bench.Percentile(totals, 25), bench.Percentile(totals, 75)
+	return len(totals), noise.Percentile(totals, 25), noise.Percentile(totals, 75)
 }
 
 // opBlocksFigure shows the blocks of the fastest contenders; nil if there are none.
@@ -190,7 +191,7 @@ func opBlocksFigure(m *model, p *profile) *figure {
 	shown := p.contenders[:min(len(p.contenders), blockPanels)]
 	ns := func(name, block, op string) float64 {
 		if c := p.cases[profileKey{name, block, op}]; c != nil {
-			return sum(c, bench.NsPerOp)
+			return sum(c, results.NsPerOp)
 		}
 		return 0
 	}

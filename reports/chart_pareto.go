@@ -6,8 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/noise"
+	"onebit/bench/results"
 )
 
 func init() {
@@ -22,7 +23,7 @@ func init() {
 }
 
 // kernelErrorUnits are the measures of a product's error, the first that is there.
-var kernelErrorUnits = []string{bench.NMSE, bench.KLD}
+var kernelErrorUnits = []string{results.NMSE, results.KLD}
 
 // paretoFigures is one figure of all products.
 func paretoFigures(d *digest) []*figure {
@@ -42,7 +43,7 @@ func (d *digest) errorSpeed(shown func(panel) bool) *trade {
 				cases = append(cases, f.cases...)
 			}
 		}
-		t := newTrade("error-speed", "Error against speed: formats and activation schemes", unit, bench.OpRate)
+		t := newTrade("error-speed", "Error against speed: formats and activation schemes", unit, results.OpRate)
 		formats := make([]string, len(families))
 		for i, f := range families {
 			formats[i] = f.title()
@@ -55,7 +56,7 @@ func (d *digest) errorSpeed(shown func(panel) bool) *trade {
 			}
 			t.add(p, points)
 		}
-		if unit == bench.NMSE {
+		if unit == results.NMSE {
 			t.yardsticks = roundingAlone(cases)
 			t.notes = yardstickNotes(t.yardsticks)
 		}
@@ -129,7 +130,7 @@ func roundingAlone(cases []*caseStats) []yardstick {
 	var schemes []string
 	for _, c := range cases {
 		scheme := c.name.Get(names.Act)
-		if e, ok := c.center(bench.ActNMSE); ok && e > negligible && !math.IsInf(e, 0) && scheme != "" {
+		if e, ok := c.center(results.ActNMSE); ok && e > negligible && !math.IsInf(e, 0) && scheme != "" {
 			schemes = append(schemes, scheme)
 			errors[scheme] = append(errors[scheme], e)
 		}
@@ -137,7 +138,7 @@ func roundingAlone(cases []*caseStats) []yardstick {
 	slices.SortFunc(schemes, naturalCompare)
 	var all []yardstick
 	for _, scheme := range slices.Compact(schemes) {
-		e := bench.Percentile(errors[scheme], 50)
+		e := noise.Percentile(errors[scheme], 50)
 		all = append(all, yardstick{label(scheme), e})
 	}
 	return all
@@ -146,7 +147,7 @@ func roundingAlone(cases []*caseStats) []yardstick {
 func yardstickNotes(all []yardstick) []string {
 	var parts []string
 	for _, y := range all {
-		parts = append(parts, fmt.Sprintf("%s %s (%.1f dB)", y.name, bench.UnitOf(bench.ActNMSE).Format(y.error), -10*math.Log10(y.error)))
+		parts = append(parts, fmt.Sprintf("%s %s (%.1f dB)", y.name, results.UnitOf(results.ActNMSE).Format(y.error), -10*math.Log10(y.error)))
 	}
 	if len(parts) == 0 {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 )
 
 func init() {
@@ -129,7 +129,7 @@ func rooflinePoints(t *task, p panel, roofs map[readKey]float64) []rooflinePoint
 		if !known {
 			roof = roofs[readKeyOf(c, "")]
 		}
-		if share, ok := c.center(bench.PctRoof); ok && share > 0 && roof > 0 {
+		if share, ok := c.center(results.PctRoof); ok && share > 0 && roof > 0 {
 			q.roof, q.share = roof, share
 			q.speed = share / 100 * roof * q.intensity
 		}
@@ -153,7 +153,7 @@ func readKeyOf(c *caseStats, bytes string) readKey {
 func (d *digest) readRoofs() map[readKey]float64 {
 	roofs := make(map[readKey]float64)
 	for _, c := range d.cases {
-		if rate, ok := c.center(bench.ReadRate); ok && c.name.Base == names.BaseRead {
+		if rate, ok := c.center(results.ReadRate); ok && c.name.Base == names.BaseRead {
 			roofs[readKeyOf(c, c.name.Get(names.Bytes))] = rate
 		}
 	}
@@ -181,7 +181,7 @@ func (d *digest) rooflineFigure(shape string, roofs map[readKey]float64) *figure
 		columns, room = 1, 2.4
 	}
 	x.min, x.max = x.min/room, x.max*room
-	y := newAxis(speeds, true, 6, bench.UnitOf(bench.OpRate).Format)
+	y := newAxis(speeds, true, 6, results.UnitOf(results.OpRate).Format)
 	y.max *= 1.25 // and for those of the roofs
 	marks := assignMarks(r.formats, formatMark)
 	var drawn []*plot.Plot
@@ -249,7 +249,7 @@ func addRoofs(p *plot.Plot, points []rooflinePoint, marks map[string]int) {
 	}
 	style := textStyle(roleMuted)
 	style.YAlign = draw.YTop
-	p.Add(note{x: p.X.Min, y: p.Y.Max, dx: 6, dy: -2, style: style, text: "roofs: reading at " + bandwidths.text(bench.UnitOf(bench.ReadRate).Format)})
+	p.Add(note{x: p.X.Min, y: p.Y.Max, dx: 6, dy: -2, style: style, text: "roofs: reading at " + bandwidths.text(results.UnitOf(results.ReadRate).Format)})
 }
 
 // reading names the point that comes closest to its roof.

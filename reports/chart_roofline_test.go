@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 )
 
 // TestRooflineAgreesWithTable: a point stands at its true intensity, and at that share of its roof which
@@ -25,11 +25,11 @@ func TestRooflineAgreesWithTable(t *testing.T) {
 						continue
 					}
 					looked++
-					packed, _ := c.center(bench.PackedBytes)
+					packed, _ := c.center(results.PackedBytes)
 					if want := task.ops / packed; q.intensity != want && math.Abs(q.intensity/want-1) > 1e-12 {
 						t.Errorf("%s: intensity %v, want %v", c.name.Full, q.intensity, want)
 					}
-					share, _ := c.center(bench.PctRoof)
+					share, _ := c.center(results.PctRoof)
 					if drawn := 100 * q.speed / (q.roof * q.intensity); math.Abs(drawn/share-1) > 1e-9 {
 						t.Errorf("%s: drawn at %v %% of its roof, the tables say %v %%", c.name.Full, drawn, share)
 					}

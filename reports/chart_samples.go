@@ -6,8 +6,9 @@ import (
 
 	"gonum.org/v1/plot"
 
-	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/noise"
+	"onebit/bench/results"
 )
 
 func init() {
@@ -89,7 +90,7 @@ func signedPercent(v float64) string {
 func deviations(cases []*caseStats, contender string) []float64 {
 	var dev []float64
 	for _, c := range cases {
-		s, ok := c.stats[bench.NsPerOp]
+		s, ok := c.stats[results.NsPerOp]
 		if !ok || c.contender != contender || len(s.values) < 2 || s.Center <= 0 {
 			continue
 		}
@@ -107,7 +108,7 @@ func spreadEdge(dev []float64) (edge float64, outside int) {
 	for i, v := range dev {
 		abs[i] = math.Abs(v)
 	}
-	edge = math.Max(bench.Percentile(abs, 98)*1.15, 0.1)
+	edge = math.Max(noise.Percentile(abs, 98)*1.15, 0.1)
 	for _, v := range abs {
 		if v > edge {
 			outside++
@@ -120,7 +121,7 @@ func (d *digest) addSpread(p *plot.Plot, r spreadRow, names []string, axis value
 	row := rowAt(indexOf(names, r.contender), len(names))
 	color := inkOf(seriesRole(d.marks[r.contender]))
 	clamp := func(percent float64) float64 {
-		return math.Max(axis.min, math.Min(axis.max, bench.Percentile(r.deviation, percent)))
+		return math.Max(axis.min, math.Min(axis.max, noise.Percentile(r.deviation, percent)))
 	}
 	p.Add(strip{values: r.deviation, row: row, color: color})
 	p.Add(bar{from: clamp(25), to: clamp(75), row: row, half: 5.5, color: inkOf(rolePaper)})
@@ -131,7 +132,7 @@ func (d *digest) addSpread(p *plot.Plot, r spreadRow, names []string, axis value
 func spreadReading(rows []spreadRow, outside, all int) string {
 	widest, width := rows[0], -1.0
 	for _, r := range rows {
-		if w := bench.Percentile(r.deviation, 95) - bench.Percentile(r.deviation, 5); w > width {
+		if w := noise.Percentile(r.deviation, 95) - noise.Percentile(r.deviation, 5); w > width {
 			widest, width = r, w
 		}
 	}

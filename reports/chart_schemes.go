@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg/draw"
 
-	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 )
 
 func init() {
@@ -84,8 +84,8 @@ func (m *model) schemes(kind string, p panel) (points []tradePoint, slow []strin
 		if r.panel != p || c == nil || logits == nil || c.name.Get(names.Act) == "" {
 			continue
 		}
-		speed, timed := c.center(bench.TokenRate)
-		e, known := logits.center(bench.KLD)
+		speed, timed := c.center(results.TokenRate)
+		e, known := logits.center(results.KLD)
 		if !timed || !known || speed <= 0 {
 			continue
 		}
@@ -110,10 +110,10 @@ func (m *model) schemes(kind string, p panel) (points []tradePoint, slow []strin
 
 // divergenceBounds is the interval of a divergence; where there is none, both ends are the divergence.
 func divergenceBounds(logits *caseStats) (lo, hi float64) {
-	lo, low := logits.center(bench.KLDLow)
-	hi, high := logits.center(bench.KLDHigh)
+	lo, low := logits.center(results.KLDLow)
+	hi, high := logits.center(results.KLDHigh)
 	if !low || !high {
-		e, _ := logits.center(bench.KLD)
+		e, _ := logits.center(results.KLD)
 		return e, e
 	}
 	return lo, hi
@@ -135,12 +135,12 @@ func schemesFigure(grid [][]schemesPanel, slow []string) *figure {
 		}
 	}
 	marks := assignMarks(who, func(name string) int { return hashed(name) % marksCount })
-	x, y := newAxis(shares, false, 5, percent), errorAxis(errors, bench.KLD)
+	x, y := newAxis(shares, false, 5, percent), errorAxis(errors, results.KLD)
 	x.max += (x.max - x.min) / 4 // for names right of the points
 	x = x.bounded()
 	f := &figure{
 		name: "schemes", heading: "Activation schemes: divergence against speed", reading: strings.Join(said, " "),
-		height: rowsHeight(12, len(grid)), upward: slices.Repeat([]string{bench.KLD}, len(grid)),
+		height: rowsHeight(12, len(grid)), upward: slices.Repeat([]string{results.KLD}, len(grid)),
 		notes: []string{"Bars: 95 % intervals over the positions of the text."},
 	}
 	for _, row := range grid {
@@ -207,7 +207,7 @@ func (s schemesPanel) plot(x, y valueAxis, marks map[string]int) *plot.Plot {
 // reading says what the other schemes have of the fastest's speed and divergence.
 func (m modelSchemes) reading(test string) string {
 	fastest := m.points[0]
-	text := fmt.Sprintf("%s: %s is fastest, kld %s", m.model.title(test), fastest.text, bench.UnitOf(bench.KLD).Format(fastest.error))
+	text := fmt.Sprintf("%s: %s is fastest, kld %s", m.model.title(test), fastest.text, results.UnitOf(results.KLD).Format(fastest.error))
 	for _, q := range m.points[1:] {
 		text += fmt.Sprintf("; %s has %s of its speed", q.text, percent(q.speed))
 		text += fmt.Sprintf(" and %.2g times its divergence", drawnError(q.error)/drawnError(fastest.error))

@@ -9,8 +9,8 @@ import (
 
 	"gonum.org/v1/plot"
 
-	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 )
 
 func init() {
@@ -102,7 +102,7 @@ func weightFigure(d *digest) *figure {
 func memoryFigure(d *digest) *figure {
 	var bars []sizeBar
 	var shapes []string
-	text := bench.UnitOf(bench.PeakRSS).Format
+	text := results.UnitOf(results.PeakRSS).Format
 	for _, f := range d.families() {
 		if f.base == names.BaseModel {
 			continue // has a chart of its own
@@ -110,9 +110,9 @@ func memoryFigure(d *digest) *figure {
 		t := f.tasks[len(f.tasks)-1] // tasks are in the order of their size
 		peaks, parts := make(map[string]float64), make(map[string]float64)
 		for _, c := range t.cases {
-			if v, ok := c.center(bench.PeakRSS); ok && v > 0 {
+			if v, ok := c.center(results.PeakRSS); ok && v > 0 {
 				peaks[c.contender] = max(peaks[c.contender], v)
-				parts[c.contender] = sum(c, bench.PackedBytes)
+				parts[c.contender] = sum(c, results.PackedBytes)
 			}
 		}
 		if len(peaks) == 0 {
@@ -137,7 +137,7 @@ func memoryFigure(d *digest) *figure {
 }
 
 func memoryBars(heading string, bars []sizeBar) *figure {
-	text := bench.UnitOf(bench.PeakRSS).Format
+	text := results.UnitOf(results.PeakRSS).Format
 	base := math.Inf(1)
 	for _, b := range bars {
 		base = max(0, min(base, b.value-b.part))

@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
-	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 )
 
 const aboutThreads = "Across: how many threads share the work. Upper panels: how many times as fast as with the fewest that were measured, which is what the dashed line " +
@@ -63,7 +63,7 @@ func (s *sweep) efficiency(i int) float64 { return s.speedUp(i) * s.points[0][0]
 func sweeps(t *task) []*sweep {
 	var all []*sweep
 	for _, c := range t.cases {
-		ns, ok := c.center(bench.NsPerOp)
+		ns, ok := c.center(results.NsPerOp)
 		threads, err := strconv.ParseUint(c.panel.threads, 10, 16)
 		if !ok || ns <= 0 || err != nil || threads == 0 {
 			continue

@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg/draw"
 
-	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 )
 
 func init() {
@@ -39,7 +39,7 @@ func throughputFigure(d *digest, m *model) *figure {
 	var said []string
 	for _, kind := range []string{names.Decode, names.Prompt} {
 		t := m.test(kind)
-		if t == nil || !measured(t.cases, bench.TokenRate) {
+		if t == nil || !measured(t.cases, results.TokenRate) {
 			continue
 		}
 		var drawn []*plot.Plot
@@ -65,10 +65,10 @@ func throughputFigure(d *digest, m *model) *figure {
 // ceilingNotes explain what is above a ceiling.
 func (m *model) ceilingNotes() []string {
 	var notes []string
-	if m.exceeds(bench.PctPeak) {
+	if m.exceeds(results.PctPeak) {
 		notes = append(notes, "More than 100 % of the peak: look-ups of 1-bit weights multiply nothing, so that the peak of multiply-adds does not bound them.")
 	}
-	if m.exceeds(bench.PctRoof) {
+	if m.exceeds(results.PctRoof) {
 		notes = append(notes, "More than 100 % of the roof: the weights were read faster than by the case that only reads, which is no limit of physics; or that case was disturbed.")
 	}
 	return notes
@@ -117,11 +117,11 @@ func measured(cases []*caseStats, unit string) bool {
 // ceilingOf is the rate at which a case would use all that the machine gives; ok is false if that
 // was not measured.
 func ceilingOf(c *caseStats) (rate float64, ok bool) {
-	rate, ok = c.center(bench.TokenRate)
+	rate, ok = c.center(results.TokenRate)
 	if !ok {
 		return 0, false
 	}
-	for _, unit := range []string{bench.PctRoof, bench.PctPeak} {
+	for _, unit := range []string{results.PctRoof, results.PctPeak} {
 		if share, ok := c.center(unit); ok && share > 0 {
 			return rate / share * 100, true
 		}
@@ -132,9 +132,9 @@ func ceilingOf(c *caseStats) (rate float64, ok bool) {
 func throughputAxis(t *task) valueAxis {
 	values := []float64{0}
 	for _, c := range t.cases {
-		if v, ok := c.center(bench.TokenRate); ok {
+		if v, ok := c.center(results.TokenRate); ok {
 			values = append(values, v)
-			if s := c.stats[bench.TokenRate]; s.Bounded() {
+			if s := c.stats[results.TokenRate]; s.Bounded() {
 				values = append(values, s.Hi)
 			}
 		}
@@ -153,11 +153,11 @@ func bareRate(v float64) string { return fmt.Sprintf("%.4g", v) }
 func (d *digest) throughputPanel(t *task, p panel, who []string, axis valueAxis, labelled bool) *plot.Plot {
 	plot := newPanel(p.String())
 	axis.apply(&plot.X)
-	plot.X.Label.Text = bench.UnitOf(bench.TokenRate).About
+	plot.X.Label.Text = results.UnitOf(results.TokenRate).About
 	nominalAxis(plot, who, labelled)
 	addGrid(plot, true, false)
 	for _, c := range in(p, t.cases) {
-		v, ok := c.center(bench.TokenRate)
+		v, ok := c.center(results.TokenRate)
 		if !ok {
 			continue
 		}
@@ -170,7 +170,7 @@ func (d *digest) throughputPanel(t *task, p panel, who []string, axis valueAxis,
 		if share := ceilingText(c); share != "" {
 			text += ", " + share
 		}
-		if s := c.stats[bench.TokenRate]; s.Bounded() && s.Hi > s.Lo {
+		if s := c.stats[results.TokenRate]; s.Bounded() && s.Hi > s.Lo {
 			plot.Add(interval{lo: s.Lo, hi: s.Hi, row: row, color: inkOf(roleInk)})
 			v = s.Hi
 		}
@@ -181,7 +181,7 @@ func (d *digest) throughputPanel(t *task, p panel, who []string, axis valueAxis,
 
 // significantRate is a rate without its unit.
 func significantRate(v float64) string {
-	return strings.TrimSuffix(bench.UnitOf(bench.TokenRate).Format(v), " tok/s")
+	return strings.TrimSuffix(results.UnitOf(results.TokenRate).Format(v), " tok/s")
 }
 
 var ceilingLegend = legendEntry{"what the measured read bandwidth or peak allows", draw.GlyphStyle{
@@ -194,20 +194,20 @@ func (d *digest) throughputReading(t *task) string {
 	var best *caseStats
 	most := 0.0
 	for _, c := range in(p, t.cases) {
-		if v, ok := c.center(bench.TokenRate); ok && v > most {
+		if v, ok := c.center(results.TokenRate); ok && v > most {
 			best, most = c, v
 		}
 	}
 	if best == nil {
 		return ""
 	}
-	text := fmt.Sprintf("Fastest at %s with %s: %s, %s", t.shape, conditions(p), best.contender, valueOf(best, bench.TokenRate))
+	text := fmt.Sprintf("Fastest at %s with %s: %s, %s", t.shape, conditions(p), best.contender, valueOf(best, results.TokenRate))
 	if ceiling, ok := ceilingOf(best); ok {
 		what := " of at most "
 		if ceiling < most {
 			what = ", above the ceiling of " // by look-ups, which multiply nothing, or on a disturbed machine
 		}
-		text += what + bench.UnitOf(bench.TokenRate).Format(ceiling)
+		text += what + results.UnitOf(results.TokenRate).Format(ceiling)
 	}
 	return text + "."
 }

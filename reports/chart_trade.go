@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 )
 
 func init() {
@@ -53,7 +53,7 @@ func (m *model) withoutHead() string {
 // rated is the test whose rate stands for the model's speed; nil if there is none.
 func (m *model) rated() *task {
 	for _, kind := range []string{names.Decode, names.Prompt} {
-		if t := m.test(kind); t != nil && measured(t.cases, bench.TokenRate) {
+		if t := m.test(kind); t != nil && measured(t.cases, results.TokenRate) {
 			return t
 		}
 	}
@@ -70,13 +70,13 @@ func (d *digest) tradeOf(group []*model, name, what, unit string, cost func(*mod
 			rated = testLabel(t)
 		}
 	}
-	t := newTrade(fileName(name, group[0].withoutHead()), group[0].title(what+" against "+rated), unit, bench.TokenRate)
+	t := newTrade(fileName(name, group[0].withoutHead()), group[0].title(what+" against "+rated), unit, results.TokenRate)
 	for _, p := range panels(cases) {
 		var points []tradePoint
 		for _, m := range group {
 			points = append(points, d.pointsOf(m, p, cost)...)
 		}
-		if unit != bench.PeakRSS {
+		if unit != results.PeakRSS {
 			points = fastestOfEach(points, func(tradePoint) string { return "" })
 		}
 		t.add(p, points)
@@ -96,7 +96,7 @@ func (d *digest) pointsOf(m *model, p panel, cost func(*model, *run, *tradePoint
 			q.text += ", head " + head
 		}
 		q.contender, q.short = r.contender, q.text
-		speed, ok := r.cases[t].center(bench.TokenRate)
+		speed, ok := r.cases[t].center(results.TokenRate)
 		if q.speed = speed; ok && speed > 0 && cost(m, r, &q) {
 			points = append(points, q)
 		}
@@ -105,12 +105,12 @@ func (d *digest) pointsOf(m *model, p panel, cost func(*model, *run, *tradePoint
 }
 
 func (d *digest) memoryTrade(group []*model) *trade {
-	t := d.tradeOf(group, "memory-speed", "peak memory", bench.PeakRSS, func(_ *model, r *run, q *tradePoint) bool {
+	t := d.tradeOf(group, "memory-speed", "peak memory", results.PeakRSS, func(_ *model, r *run, q *tradePoint) bool {
 		c := r.peak()
 		if c == nil {
 			return false
 		}
-		v, ok := c.center(bench.PeakRSS)
+		v, ok := c.center(results.PeakRSS)
 		q.error, q.lo, q.hi = v, v, v
 		return ok
 	})
@@ -123,13 +123,13 @@ func (d *digest) memoryTrade(group []*model) *trade {
 func (d *digest) errorTrade(group []*model) *trade {
 	var t *trade
 	for _, unit := range modelErrorUnits {
-		if unit == bench.Perplexity {
+		if unit == results.Perplexity {
 			continue
 		}
 		t = d.tradeOf(group, "error-speed", unit, unit, func(m *model, r *run, q *tradePoint) bool {
 			u, v, ok := m.errorOf(r.cases[m.rated()])
 			q.error, q.lo, q.hi = v, v, v
-			if logits := m.logitsOf(r); unit == bench.KLD && logits != nil {
+			if logits := m.logitsOf(r); unit == results.KLD && logits != nil {
 				q.lo, q.hi = divergenceBounds(logits)
 			}
 			return ok && u == unit

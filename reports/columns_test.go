@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"onebit/bench"
+	"onebit/bench/results"
 )
 
 // TestColumnsWorkIsLinear: the columns of a page's tables were looked for among those of
@@ -33,7 +33,7 @@ func TestColumnsWorkIsLinear(t *testing.T) {
 		t.Errorf("%d cells of one machine, for %d cases", n, cases)
 	}
 	// 20,000 keys of each are 800 million comparisons where each is looked for among the others.
-	f := newFleet(&bench.Fleet{Machines: []*bench.Results{a, b}})
+	f := newFleet(&results.Fleet{Machines: []*results.Set{a, b}})
 	if keys, _ := f.columnsOf("X"); len(keys) != 2*cases {
 		t.Errorf("%d keys, want %d", len(keys), 2*cases)
 	}

@@ -15,14 +15,15 @@ import (
 	"golang.org/x/perf/benchfmt"
 	"golang.org/x/perf/benchproc"
 
-	"onebit/bench"
 	"onebit/bench/foreign"
 	"onebit/bench/names"
+	"onebit/bench/noise"
+	"onebit/bench/results"
 	"onebit/internal/bounded"
 )
 
 // A Comparison is what two results files say of each other: a verdict first, and what it rests on.
-// bench.CompareRuns says what counts as a difference. Its JSON form is for programs.
+// noise.CompareRuns says what counts as a difference. Its JSON form is for programs.
 type Comparison struct {
 	Verdict string    `json:"verdict"` // in a line
 	Old     RunOrigin `json:"old"`
@@ -156,7 +157,7 @@ func Compare(ctx context.Context, opt CompareOptions, old, new string) (*Compari
 	if err != nil {
 		return nil, err
 	}
-	c.Models = bench.TellApart(a, b)
+	c.Models = results.TellApart(a, b)
 	if err := filterBoth(a, b, opt.Filter); err != nil {
 		return nil, err
 	}
@@ -174,7 +175,7 @@ func originOf(arg, label string) RunOrigin {
 	return RunOrigin{File: arg, Label: label}
 }
 
-func readSide(ctx context.Context, side *RunOrigin) (*bench.Results, error) {
+func readSide(ctx context.Context, side *RunOrigin) (*results.Set, error) {
 	path := side.File
 	in := os.Stdin
 	if path != "-" {
@@ -197,10 +198,10 @@ func readSide(ctx context.Context, side *RunOrigin) (*bench.Results, error) {
 }
 
 // readResults reads a results file, or what another benchmark program wrote.
-func readResults(ctx context.Context, in io.Reader, path string) (*bench.Results, error) {
+func readResults(ctx context.Context, in io.Reader, path string) (*results.Set, error) {
 	in = contextReader{ctx, in}
 	var seen bytes.Buffer
-	res, err := bench.ReadContext(ctx, io.TeeReader(in, &seen), path)
+	res, err := results.ReadContext(ctx, io.TeeReader(in, &seen), path)
 	if ctx.Err() != nil || err == nil && len(res.Samples) > 0 {
 		return res, err
 	}
@@ -228,19 +229,19 @@ func (r contextReader) Read(p []byte) (int, error) {
 }
 
 // filterBoth keeps of two runs what matches a filter. A key or value that neither has is an error.
-func filterBoth(old, new *bench.Results, expr string) error {
+func filterBoth(old, new *results.Set, expr string) error {
 	if expr == "" {
 		return nil
 	}
-	var all []bench.Name
-	for _, r := range []*bench.Results{old, new} {
+	var all []results.Name
+	for _, r := range []*results.Set{old, new} {
 		for _, s := range r.Samples {
 			all = append(all, s.Name)
 		}
 	}
-	filter, err := bench.ParseFilter(expr)
+	filter, err := results.ParseFilter(expr)
 	if err == nil {
-		err = bench.CheckFilter(expr, all, ".unit")
+		err = results.CheckFilter(expr, all, ".unit")
 	}
 	if err != nil {
 		return fmt.Errorf("filter %q: %w", expr, err)
@@ -250,8 +251,8 @@ func filterBoth(old, new *bench.Results, expr string) error {
 	return nil
 }
 
-func filterResults(res *bench.Results, filter *benchproc.Filter) {
-	matches := func(n bench.Name, values []bench.Metric) bool {
+func filterResults(res *results.Set, filter *benchproc.Filter) {
+	matches := func(n results.Name, values []results.Metric) bool {
 		rec := &benchfmt.Result{Name: benchfmt.Name(n.Full)}
 		for _, v := range values {
 			rec.Values = append(rec.Values, benchfmt.Value{Value: v.Value, Unit: v.Unit})
@@ -259,22 +260,22 @@ func filterResults(res *bench.Results, filter *benchproc.Filter) {
 		ok, _ := filter.Apply(rec)
 		return ok
 	}
-	res.Samples = slices.DeleteFunc(res.Samples, func(s bench.Sample) bool { return !matches(s.Name, s.Values) })
-	res.Failures = slices.DeleteFunc(res.Failures, func(f bench.Failure) bool {
-		return !matches(f.Name, []bench.Metric{{Unit: bench.NsPerOp}})
+	res.Samples = slices.DeleteFunc(res.Samples, func(s results.Sample) bool { return !matches(s.Name, s.Values) })
+	res.Failures = slices.DeleteFunc(res.Failures, func(f results.Failure) bool {
+		return !matches(f.Name, []results.Metric{{Unit: results.NsPerOp}})
 	})
 }
 
 // compare compares two runs.
-func (c *Comparison) compare(old, new *bench.Results) error {
+func (c *Comparison) compare(old, new *results.Set) error {
 	from, to := old.Machine(), new.Machine()
 	if what := from.Differences(to); len(what) > 0 {
 		return fmt.Errorf("%s and %s are of different machines (%s): onebit report shows both side by side", c.Old.File, c.New.File, enumerate(what))
 	}
 	c.Old.Emulated, c.New.Emulated = from.Emulated(), to.Emulated()
 	c.Settings, c.Failed = changedSettings(old, new), newFailures(old, new)
-	times := pairUp(old, new, bench.NsPerOp)
-	judged := slices.DeleteFunc(slices.Clone(times.both), func(p bench.Compared) bool { return !comparable(p) || names.IsCeiling(p.New.Name) })
+	times := pairUp(old, new, results.NsPerOp)
+	judged := slices.DeleteFunc(slices.Clone(times.both), func(p noise.Compared) bool { return !comparable(p) || names.IsCeiling(p.New.Name) })
 	if len(judged) == 0 {
 		return fmt.Errorf("%s and %s: %w in common that have a time%s", c.Old.File, c.New.File, ErrNoBenchmarks, c.apart())
 	}
@@ -287,7 +288,7 @@ func (c *Comparison) compare(old, new *bench.Results) error {
 		p.Unlike, p.Coarse = unlike(*p), coarse(*p)
 		p.Limits, p.Family = ceilings.of(p.New.Name), familyOf(p.New.Name)
 	}
-	found := bench.CompareRuns(judged, ceilings)
+	found := noise.CompareRuns(judged, ceilings)
 	c.Few, c.OneProcess = found.Few, found.OneProcess
 	c.Suite = shiftOf(found.Suite)
 	for _, s := range found.Classes {
@@ -316,12 +317,12 @@ func (c *Comparison) apart() string {
 	return ": " + strings.Join(c.Models, "; ")
 }
 
-func shiftOf(s bench.Shift) Shift {
+func shiftOf(s noise.Shift) Shift {
 	return Shift{s.Class, s.Cases, s.Ratio, s.Lo, s.Hi, s.Shows, s.Unlike, s.Sign, s.Machine()}
 }
 
 // comparable reports whether the values are positive, and have a ratio that is a number.
-func comparable(p bench.Compared) bool {
+func comparable(p noise.Compared) bool {
 	old, new := p.Old.Values, p.New.Values
 	return slices.Min(old) > 0 && slices.Min(new) > 0 &&
 		positive(slices.Min(new)/slices.Max(old)) && positive(slices.Max(new)/slices.Min(old))
@@ -329,20 +330,20 @@ func comparable(p bench.Compared) bool {
 
 // unlikeCases tells of which cases the samples were disturbed in a run, or taken in other states of the
 // machine.
-func unlikeCases(old, new *bench.Results) func(bench.Compared) bool {
+func unlikeCases(old, new *results.Set) func(noise.Compared) bool {
 	disturbed := make(map[string]bool)
 	trips := [2]map[string][]float64{{}, {}}
-	for side, r := range []*bench.Results{old, new} {
+	for side, r := range []*results.Set{old, new} {
 		for _, s := range r.Samples {
 			disturbed[s.Name.Full] = disturbed[s.Name.Full] || len(s.Doubts) > 0
-			if trip, ok := s.Value(bench.RoundTrip); ok && trip > 0 {
+			if trip, ok := s.Value(results.RoundTrip); ok && trip > 0 {
 				trips[side][s.Name.Full] = append(trips[side][s.Name.Full], trip)
 			}
 		}
 	}
-	return func(p bench.Compared) bool {
+	return func(p noise.Compared) bool {
 		before, after := trips[0][p.Old.Name.Full], trips[1][p.New.Name.Full]
-		moved := len(before) > 0 && len(after) > 0 && math.Abs(math.Log(bench.Median(after)/bench.Median(before))) > math.Log(otherState)
+		moved := len(before) > 0 && len(after) > 0 && math.Abs(math.Log(noise.Median(after)/noise.Median(before))) > math.Log(otherState)
 		return disturbed[p.New.Name.Full] || p.Old.States != nil || p.New.States != nil || moved
 	}
 }
@@ -356,8 +357,8 @@ const farBehind = 10
 
 // coarseCases tells which cases take ten times as long as others of the same work and condition: bench
 // leaves them few operations a sample.
-func coarseCases(cases []bench.Compared) func(bench.Compared) bool {
-	work := func(p bench.Compared) string {
+func coarseCases(cases []noise.Compared) func(noise.Compared) bool {
+	work := func(p noise.Compared) string {
 		n := p.New.Name
 		return strings.Join([]string{n.Base, names.SubjectOf(n), n.Get(names.Rows), n.Get(names.Cols), n.Get(names.Test), n.Get(names.Depth), p.Class()}, " ")
 	}
@@ -367,12 +368,12 @@ func coarseCases(cases []bench.Compared) func(bench.Compared) bool {
 			fastest[work(p)] = p.New.Center
 		}
 	}
-	return func(p bench.Compared) bool { return p.New.Center > farBehind*fastest[work(p)] }
+	return func(p noise.Compared) bool { return p.New.Center > farBehind*fastest[work(p)] }
 }
 
 // familyOf names the cases that one change of the program is likely to meet together: those of a variant
 // in one format or model, "avx2 of i2_s". It is "" for a benchmark that has no variant.
-func familyOf(n bench.Name) string {
+func familyOf(n results.Name) string {
 	variant := n.Get(names.Variant)
 	if variant == "" {
 		return ""
@@ -394,21 +395,21 @@ func familyOf(n bench.Name) string {
 
 // A pairing is the cases of two files in one unit.
 type pairing struct {
-	both             []bench.Compared // in the order of names
+	both             []noise.Compared // in the order of names
 	onlyOld, onlyNew int
 }
 
 // pairUp joins the cases of two files by name. Which cases are doubled as A/A pairs differs from run
 // to run, and parts of models are timed once: neither is compared.
-func pairUp(old, new *bench.Results, unit string) pairing {
-	byName := make(map[string]bench.Estimate)
-	for _, e := range old.Estimates(unit) {
+func pairUp(old, new *results.Set, unit string) pairing {
+	byName := make(map[string]noise.Estimate)
+	for _, e := range noise.Estimates(old, unit) {
 		if !names.IsPartOfModel(e.Name) {
 			byName[e.Name.Full] = e
 		}
 	}
 	var p pairing
-	for _, e := range new.Estimates(unit) {
+	for _, e := range noise.Estimates(new, unit) {
 		if names.IsPartOfModel(e.Name) {
 			continue
 		}
@@ -416,22 +417,22 @@ func pairUp(old, new *bench.Results, unit string) pairing {
 			if e.Class == "" { // a file of before there were classes
 				e.Class = conditionsOf(e.Name)
 			}
-			p.both = append(p.both, bench.Compared{Old: o, New: e})
+			p.both = append(p.both, noise.Compared{Old: o, New: e})
 			delete(byName, e.Name.Full)
 		} else {
 			p.onlyNew++
 		}
 	}
 	p.onlyOld = len(byName)
-	slices.SortStableFunc(p.both, func(a, b bench.Compared) int { return naturalCompare(a.New.Name.Full, b.New.Name.Full) })
+	slices.SortStableFunc(p.both, func(a, b noise.Compared) int { return naturalCompare(a.New.Name.Full, b.New.Name.Full) })
 	return p
 }
 
-func (c *CaseChange) take(f bench.Change) {
+func (c *CaseChange) take(f noise.Change) {
 	c.Ratio, c.Change, c.Within, c.Noise, c.P, c.Q, c.Sign = f.Ratio, f.Beyond, min(f.Beyond*math.Expm1(f.Reach), math.MaxFloat64), f.Shows, f.P, f.Q, f.Sign
 }
 
-func caseChanges(compared []bench.Compared, found *bench.Changes) []CaseChange {
+func caseChanges(compared []noise.Compared, found *noise.Changes) []CaseChange {
 	changes := make([]CaseChange, len(compared))
 	for i, p := range compared {
 		x := CaseChange{
@@ -446,10 +447,10 @@ func caseChanges(compared []bench.Compared, found *bench.Changes) []CaseChange {
 	return changes
 }
 
-func familyChanges(compared []bench.Compared, found *bench.Changes) []FamilyChange {
+func familyChanges(compared []noise.Compared, found *noise.Changes) []FamilyChange {
 	changes := make([]FamilyChange, len(found.Families))
 	for i, f := range found.Families {
-		x := FamilyChange{CaseChange: CaseChange{Name: f.Name, Unit: bench.NsPerOp, coarse: true}, neighbours: f.Neighbours}
+		x := FamilyChange{CaseChange: CaseChange{Name: f.Name, Unit: results.NsPerOp, coarse: true}, neighbours: f.Neighbours}
 		x.take(f.Change)
 		for _, n := range f.Cases {
 			x.Cases = append(x.Cases, compared[n].New.Name.Full)
@@ -461,9 +462,9 @@ func familyChanges(compared []bench.Compared, found *bench.Changes) []FamilyChan
 }
 
 // ceilings are the cases that measure the machine.
-type ceilings []bench.Compared
+type ceilings []noise.Compared
 
-func ceilingsOf(both []bench.Compared) ceilings {
+func ceilingsOf(both []noise.Compared) ceilings {
 	var out ceilings
 	for _, p := range both {
 		if names.IsCeiling(p.New.Name) && comparable(p) {
@@ -483,21 +484,21 @@ func (c ceilings) timeRatio() float64 {
 	for i, p := range c {
 		ratios[i] = p.Ratio()
 	}
-	return bench.Median(ratios)
+	return noise.Median(ratios)
 }
 
 // of are the ratios of the ceilings that may bound a case. They are those of as many threads, and of
 // what else they have in common with the case: where they are kept, whose matrix, of what shape.
-func (c ceilings) of(n bench.Name) []float64 {
+func (c ceilings) of(n results.Name) []float64 {
 	var ratios []float64
 	for _, base := range []string{names.BaseRead, names.BaseDotPeak} {
-		kept := c.keep(func(o bench.Name) bool { return o.Base == base && o.Get(names.Threads) == n.Get(names.Threads) })
+		kept := c.keep(func(o results.Name) bool { return o.Base == base && o.Get(names.Threads) == n.Get(names.Threads) })
 		cache := n.Get(names.Cache)
 		if base == names.BaseRead {
-			kept = kept.keep(func(o bench.Name) bool { return o.Get(names.Cache) == orDefault(cache, names.Cold) })
+			kept = kept.keep(func(o results.Name) bool { return o.Get(names.Cache) == orDefault(cache, names.Cold) })
 		}
 		for _, key := range []string{names.Model, names.Rows, names.Cols} {
-			if same := kept.keep(func(o bench.Name) bool { return o.Get(key) == n.Get(key) }); len(same) > 0 {
+			if same := kept.keep(func(o results.Name) bool { return o.Get(key) == n.Get(key) }); len(same) > 0 {
 				kept = same
 			}
 		}
@@ -508,7 +509,7 @@ func (c ceilings) of(n bench.Name) []float64 {
 	return ratios
 }
 
-func (c ceilings) keep(wanted func(bench.Name) bool) ceilings {
+func (c ceilings) keep(wanted func(results.Name) bool) ceilings {
 	var out ceilings
 	for _, p := range c {
 		if wanted(p.New.Name) {
@@ -526,14 +527,14 @@ func (c ceilings) changes() []CeilingChange {
 		if slices.ContainsFunc(out, func(o CeilingChange) bool { return o.What == what && o.Class == class }) {
 			continue
 		}
-		same := c.keep(func(n bench.Name) bool { return measuredBy(n) == what && conditionsOf(n) == class })
+		same := c.keep(func(n results.Name) bool { return measuredBy(n) == what && conditionsOf(n) == class })
 		out = append(out, CeilingChange{what, class, 1 / same.timeRatio()})
 	}
 	return out
 }
 
 // measuredBy says what a ceiling measures.
-func measuredBy(n bench.Name) string {
+func measuredBy(n results.Name) string {
 	switch {
 	case n.Base == names.BaseDotPeak:
 		return "multiplying in registers"
@@ -544,20 +545,20 @@ func measuredBy(n bench.Name) string {
 }
 
 // conditionsOf says under what condition a case ran.
-func conditionsOf(n bench.Name) string {
+func conditionsOf(n results.Name) string {
 	return panelOf(n).String()
 }
 
 // changedSettings are the lines of the header that differ, though not between any two runs.
-func changedSettings(old, new *bench.Results) []SettingChange {
+func changedSettings(old, new *results.Set) []SettingChange {
 	out := []SettingChange{}
 	for _, s := range old.Settings {
-		if now := new.Setting(s.Key); now != s.Value && !slices.Contains(bench.RunKeys, s.Key) {
+		if now := new.Setting(s.Key); now != s.Value && !slices.Contains(results.RunKeys, s.Key) {
 			out = append(out, SettingChange{s.Key, s.Value, now})
 		}
 	}
 	for _, s := range new.Settings {
-		if old.Setting(s.Key) == "" && !slices.Contains(bench.RunKeys, s.Key) {
+		if old.Setting(s.Key) == "" && !slices.Contains(results.RunKeys, s.Key) {
 			out = append(out, SettingChange{s.Key, "", s.Value})
 		}
 	}
@@ -565,7 +566,7 @@ func changedSettings(old, new *bench.Results) []SettingChange {
 }
 
 // newFailures are the cases that are wrong in the new file only.
-func newFailures(old, new *bench.Results) []string {
+func newFailures(old, new *results.Set) []string {
 	before := make(map[string]bool)
 	for _, f := range old.Failures {
 		before[f.Name.Full] = true
@@ -581,17 +582,17 @@ func newFailures(old, new *bench.Results) []string {
 }
 
 // exactChanges compares what is computed: errors, and the bytes of packed weights.
-func exactChanges(old, new *bench.Results) []ExactChange {
+func exactChanges(old, new *results.Set) []ExactChange {
 	out := []ExactChange{}
-	for _, u := range bench.Units {
+	for _, u := range results.Units {
 		if !u.Exact {
 			continue
 		}
 		before := make(map[string]float64)
-		for _, e := range old.Estimates(u.Name) {
+		for _, e := range noise.Estimates(old, u.Name) {
 			before[e.Name.Full] = e.Center
 		}
-		for _, e := range new.Estimates(u.Name) {
+		for _, e := range noise.Estimates(new, u.Name) {
 			if o, ok := before[e.Name.Full]; ok && o != e.Center {
 				out = append(out, ExactChange{e.Name.Full, u.Name, o, e.Center})
 			}

@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 )
 
 // memoryNoise is the least difference of peak memory that counts. In 91 pairs of the runs of one binary in
@@ -15,10 +15,10 @@ const memoryNoise = 0.15
 
 // memoryChanges compares peak memory: one value for each layout of weights in memory, for all its cases have that of
 // one process.
-func memoryChanges(old, new *bench.Results) []CaseChange {
+func memoryChanges(old, new *results.Set) []CaseChange {
 	all := []CaseChange{}
-	for _, p := range pairUp(old, new, bench.PeakRSS).both {
-		x := CaseChange{Name: layoutOf(p.New.Name), Unit: bench.PeakRSS, Old: p.Old.Center, New: p.New.Center, Ratio: p.Ratio(), Noise: memoryNoise, P: 1, Q: 1}
+	for _, p := range pairUp(old, new, results.PeakRSS).both {
+		x := CaseChange{Name: layoutOf(p.New.Name), Unit: results.PeakRSS, Old: p.Old.Center, New: p.New.Center, Ratio: p.Ratio(), Noise: memoryNoise, P: 1, Q: 1}
 		if !comparable(p) || slices.ContainsFunc(all, func(o CaseChange) bool { return o.Name == x.Name }) {
 			continue
 		}
@@ -31,4 +31,4 @@ func memoryChanges(old, new *bench.Results) []CaseChange {
 }
 
 // layoutOf is a name without what cases of one layout differ in.
-func layoutOf(n bench.Name) string { return n.Without(names.Threads, names.Cache) }
+func layoutOf(n results.Name) string { return n.Without(names.Threads, names.Cache) }

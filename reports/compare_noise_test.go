@@ -9,12 +9,13 @@ import (
 	"slices"
 	"testing"
 
-	"onebit/bench"
+	"onebit/bench/noise"
+	"onebit/bench/results"
 	"onebit/internal/require"
 )
 
 // recordings are runs of bench --short, one binary's all of them; see testdata/README.
-func recordings(t *testing.T, folder string) (runs []*bench.Results) {
+func recordings(t *testing.T, folder string) (runs []*results.Set) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("testdata", folder, "run*.txt.gz"))
 	if err != nil || len(files) < 6 {
@@ -29,7 +30,7 @@ func recordings(t *testing.T, folder string) (runs []*bench.Results) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		run, err := bench.Read(z, file)
+		run, err := results.Read(z, file)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,7 +39,7 @@ func recordings(t *testing.T, folder string) (runs []*bench.Results) {
 	return runs
 }
 
-func compareRuns(t *testing.T, old, new *bench.Results) *Comparison {
+func compareRuns(t *testing.T, old, new *results.Set) *Comparison {
 	t.Helper()
 	c := &Comparison{Old: RunOrigin{Label: "OLD"}, New: RunOrigin{Label: "NEW"}}
 	if err := c.compare(old, new); err != nil {
@@ -48,7 +49,7 @@ func compareRuns(t *testing.T, old, new *bench.Results) *Comparison {
 }
 
 // planted is a copy of a run in which a variant takes longer.
-func planted(run *bench.Results, family string, factor float64) *bench.Results {
+func planted(run *results.Set, family string, factor float64) *results.Set {
 	slow := *run
 	slow.Samples = slices.Clone(run.Samples)
 	for i, s := range slow.Samples {
@@ -69,7 +70,7 @@ func (c *Comparison) namedFamilies() (slower []string, other bool) {
 	}
 	for _, x := range c.Cases {
 		if x.Sign > 0 {
-			slower = append(slower, familyOf(bench.ParseName(x.Name)))
+			slower = append(slower, familyOf(results.ParseName(x.Name)))
 		}
 		other = other || x.Sign < 0
 	}
@@ -90,7 +91,7 @@ var simd = []string{
 var sliced = []string{"ratios", "calm"}
 
 // ofRecordings calls test with the runs of each folder.
-func ofRecordings(t *testing.T, folders []string, test func(t *testing.T, runs []*bench.Results)) {
+func ofRecordings(t *testing.T, folders []string, test func(t *testing.T, runs []*results.Set)) {
 	for _, folder := range folders {
 		t.Run(folder, func(t *testing.T) {
 			t.Parallel()
@@ -100,9 +101,9 @@ func ofRecordings(t *testing.T, folders []string, test func(t *testing.T, runs [
 }
 
 // simdOf are the families of simd that the runs have.
-func simdOf(runs []*bench.Results) []string {
+func simdOf(runs []*results.Set) []string {
 	return slices.DeleteFunc(slices.Clone(simd), func(family string) bool {
-		return !slices.ContainsFunc(runs[0].Samples, func(s bench.Sample) bool { return familyOf(s.Name) == family })
+		return !slices.ContainsFunc(runs[0].Samples, func(s results.Sample) bool { return familyOf(s.Name) == family })
 	})
 }
 
@@ -111,7 +112,7 @@ func TestCompareOfOneBinary(t *testing.T) {
 	ofRecordings(t, append(sliced, "noise"), testCompareOfOneBinary)
 }
 
-func testCompareOfOneBinary(t *testing.T, runs []*bench.Results) {
+func testCompareOfOneBinary(t *testing.T, runs []*results.Set) {
 	type pair struct{ old, new int }
 	var pairs []pair
 	for i := range runs {
@@ -129,7 +130,7 @@ func testCompareOfOneBinary(t *testing.T, runs []*bench.Results) {
 		}
 		for _, x := range c.Cases {
 			kind := " of pure Go"
-			if slices.Contains(simd, familyOf(bench.ParseName(x.Name))) {
+			if slices.Contains(simd, familyOf(results.ParseName(x.Name))) {
 				kind = " by SIMD"
 			}
 			shows[x.Class+kind] = append(shows[x.Class+kind], x.Noise)
@@ -141,8 +142,8 @@ func testCompareOfOneBinary(t *testing.T, runs []*bench.Results) {
 		}
 	}
 	t.Logf("%d of %d pairs say something", said, len(drawn))
-	for what, noise := range shows {
-		t.Logf("%s: shows from %.0f%%", what, 100*bench.Median(noise))
+	for what, scatter := range shows {
+		t.Logf("%s: shows from %.0f%%", what, 100*noise.Median(scatter))
 	}
 	if said > max(1, len(drawn)/20) {
 		t.Errorf("%d of %d pairs of runs of one binary say something", said, len(drawn))
@@ -153,7 +154,7 @@ func testCompareOfOneBinary(t *testing.T, runs []*bench.Results) {
 // is named the more often the slower it is.
 func TestComparePlanted(t *testing.T) { ofRecordings(t, append(sliced, "noise"), testComparePlanted) }
 
-func testComparePlanted(t *testing.T, runs []*bench.Results) {
+func testComparePlanted(t *testing.T, runs []*results.Set) {
 	simd := simdOf(runs)
 	for i, run := range require.Draw(t, 5, runs) {
 		for _, factor := range []float64{1.05, 1.1} {

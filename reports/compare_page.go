@@ -9,7 +9,7 @@ import (
 	"slices"
 	"sync"
 
-	"onebit/bench"
+	"onebit/bench/results"
 )
 
 //go:embed assets/compare.html.tmpl
@@ -68,7 +68,7 @@ func (c *Comparison) changeFields() []field[CaseChange] {
 			if of(x) == 0 {
 				return sheetCell{}
 			}
-			return sheetCell{Text: bench.UnitOf(x.Unit).Format(of(x))}
+			return sheetCell{Text: results.UnitOf(x.Unit).Format(of(x))}
 		}
 	}
 	names := c.caseLabels()

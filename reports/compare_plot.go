@@ -9,8 +9,8 @@ import (
 
 	"gonum.org/v1/plot"
 
-	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 	"onebit/internal/count"
 )
 
@@ -90,12 +90,12 @@ func ratioPanel(title string, rows []CaseChange, axis valueAxis) *plot.Plot {
 
 // shortNames leaves out of names what all of them share, and keys whose values speak for themselves.
 func shortNames(full []string) []string {
-	parsed := make([]bench.Name, len(full))
+	parsed := make([]results.Name, len(full))
 	for i, name := range full {
-		parsed[i] = bench.ParseName(name)
+		parsed[i] = results.ParseName(name)
 	}
 	shared := func(key, value string) bool {
-		return !slices.ContainsFunc(parsed, func(n bench.Name) bool { return n.Get(key) != value })
+		return !slices.ContainsFunc(parsed, func(n results.Name) bool { return n.Get(key) != value })
 	}
 	short := make([]string, len(full))
 	for i, n := range parsed {
@@ -111,7 +111,7 @@ func shortNames(full []string) []string {
 }
 
 // namedValue is a key's value as people say it.
-func namedValue(k bench.Setting) string {
+func namedValue(k results.Setting) string {
 	if k.Key == names.Threads {
 		return panel{threads: k.Value}.String()
 	}

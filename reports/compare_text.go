@@ -8,8 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/noise"
+	"onebit/bench/results"
 	"onebit/internal/count"
 )
 
@@ -85,7 +86,7 @@ func (c *Comparison) named() (parts []string) {
 
 // nameOfCase is a case's name as people say it: the variant first.
 func nameOfCase(full string) string {
-	n := bench.ParseName(full)
+	n := results.ParseName(full)
 	family := familyOf(n)
 	if family == "" {
 		return full
@@ -122,9 +123,9 @@ func (c *Comparison) power() string {
 			}
 		}
 		if len(near) > 0 {
-			return bench.Median(near)
+			return noise.Median(near)
 		}
-		return bench.Median(all)
+		return noise.Median(all)
 	}
 	var parts []string
 	var variants []CaseChange
@@ -154,7 +155,7 @@ func (c *Comparison) power() string {
 func (c *Comparison) next() command {
 	suite := ""
 	for _, x := range c.Cases {
-		switch bench.ParseName(x.Name).Base {
+		switch results.ParseName(x.Name).Base {
 		case names.BaseMatVec, names.BaseKernel:
 			suite = " --suite kernels"
 		case names.BaseModel:
@@ -165,11 +166,11 @@ func (c *Comparison) next() command {
 }
 
 // atLeast names a difference that noise hides, which hostile or tiny files can make absurd.
-func atLeast(noise float64) string {
-	if noise >= 1 {
-		return fmt.Sprintf("a factor of %.3g", 1+noise)
+func atLeast(scatter float64) string {
+	if scatter >= 1 {
+		return fmt.Sprintf("a factor of %.3g", 1+scatter)
 	}
-	return percent(noise)
+	return percent(scatter)
 }
 
 // ceilingClause says what the ceilings have to do with a shift.
@@ -359,21 +360,21 @@ func (c *Comparison) writeCases(b *strings.Builder, cases []CaseChange, width in
 	old := &textColumn{title: c.Old.Label, right: true, drop: 2}
 	new := &textColumn{title: c.New.Label, right: true, drop: 1}
 	change := &textColumn{title: "change", right: true}
-	noise := &textColumn{title: "noise", right: true, drop: 3}
+	scatter := &textColumn{title: "noise", right: true, drop: 3}
 	ceiling := &textColumn{title: "÷ ceiling", right: true, drop: 4}
 	for _, x := range cases {
-		format := bench.UnitOf(x.Unit).Format
+		format := results.UnitOf(x.Unit).Format
 		old.add(format(x.Old))
 		new.add(format(x.New))
 		change.add(signed(x.Change))
-		noise.add("±" + percent(x.Noise))
+		scatter.add("±" + percent(x.Noise))
 		per := ""
 		if len(x.PerCeiling) > 0 {
 			per = signed(x.PerCeiling[0])
 		}
 		ceiling.add(per)
 	}
-	writeAligned(b, append(columns, old, new, change, noise, ceiling), width)
+	writeAligned(b, append(columns, old, new, change, scatter, ceiling), width)
 }
 
 func signed(ratio float64) string {
@@ -395,23 +396,23 @@ func caseNames(cases []CaseChange) []string {
 // nameColumns makes a column of each key in which names differ. What they have in common stands in a
 // line above.
 func nameColumns(b *strings.Builder, full []string, width int) []*textColumn {
-	parsed := make([]bench.Name, len(full))
+	parsed := make([]results.Name, len(full))
 	var keys []string
 	for i, name := range full {
-		parsed[i] = bench.ParseName(name)
+		parsed[i] = results.ParseName(name)
 		for _, k := range parsed[i].Keys {
 			if !slices.Contains(keys, k.Key) {
 				keys = append(keys, k.Key)
 			}
 		}
 	}
-	shared := func(get func(bench.Name) string) bool {
-		return !slices.ContainsFunc(parsed, func(n bench.Name) bool { return get(n) != get(parsed[0]) })
+	shared := func(get func(results.Name) string) bool {
+		return !slices.ContainsFunc(parsed, func(n results.Name) bool { return get(n) != get(parsed[0]) })
 	}
-	base := func(n bench.Name) string { return n.Base }
+	base := func(n results.Name) string { return n.Base }
 	var columns []*textColumn
 	var common []string
-	add := func(title string, get func(bench.Name) string) {
+	add := func(title string, get func(results.Name) string) {
 		column := &textColumn{title: title}
 		for _, n := range parsed {
 			column.add(get(n))
@@ -424,7 +425,7 @@ func nameColumns(b *strings.Builder, full []string, width int) []*textColumn {
 		add("case", base)
 	}
 	for _, key := range keys {
-		get := func(n bench.Name) string { return n.Get(key) }
+		get := func(n results.Name) string { return n.Get(key) }
 		if shared(get) {
 			common = append(common, strings.TrimPrefix(key+"="+get(parsed[0]), "="))
 		} else {
@@ -452,7 +453,7 @@ func (c *Comparison) writeExact(b *strings.Builder, opt CompareTextOptions) {
 	unit, old, new := &textColumn{title: "unit"}, &textColumn{title: c.Old.Label, right: true}, &textColumn{title: c.New.Label, right: true}
 	for _, x := range shown {
 		full = append(full, x.Name)
-		format := bench.UnitOf(x.Unit).Format
+		format := results.UnitOf(x.Unit).Format
 		if format(x.Old) == format(x.New) {
 			format = exactNumber
 		}

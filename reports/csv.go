@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strconv"
 
-	"onebit/bench"
+	"onebit/bench/noise"
+	"onebit/bench/results"
 )
 
 func init() {
@@ -18,7 +19,7 @@ func init() {
 // samples there are, their median and its 95% confidence interval (empty where samples are too few
 // for one), which direction is better, and of times how many times longer the case takes than the best
 // of the same work under the same conditions, with the interval of that, and whether it is a tie.
-func WriteCSV(w io.Writer, res *bench.Results) error {
+func WriteCSV(w io.Writer, res *results.Set) error {
 	d := newDigest(res)
 	keys := nameKeys(d.cases)
 	keys = slices.DeleteFunc(keys, func(k string) bool { return k == "" })
@@ -72,7 +73,7 @@ func (d *digest) writeCases(out *csv.Writer, front, keys []string) error {
 }
 
 // versusCSV is the last columns of a line about time.
-func versusCSV(diff bench.Difference, compared bool) []string {
+func versusCSV(diff noise.Difference, compared bool) []string {
 	switch {
 	case !compared:
 		return make([]string, 4)
@@ -98,11 +99,11 @@ func writeCaseCSV(out *csv.Writer, front []string, c *caseStats, keys, units, ve
 		} else {
 			row = append(row, "", "")
 		}
-		row = append(row, betterWord(bench.UnitOf(u).Better))
-		if u == bench.NsPerOp {
+		row = append(row, betterWord(results.UnitOf(u).Better))
+		if u == results.NsPerOp {
 			row = append(row, versus...)
 		} else {
-			row = append(row, versusCSV(bench.Difference{}, false)...)
+			row = append(row, versusCSV(noise.Difference{}, false)...)
 		}
 		if err := out.Write(row); err != nil {
 			return err
@@ -123,7 +124,7 @@ func betterWord(better int) string {
 
 // WriteSamplesCSV writes a line per sample and unit in the order of measurement, arms of A/A pairs
 // included: the name, the number of the case's sample, its iterations, the unit and the value.
-func WriteSamplesCSV(w io.Writer, res *bench.Results) error {
+func WriteSamplesCSV(w io.Writer, res *results.Set) error {
 	out := csv.NewWriter(w)
 	if err := out.Write(sampleColumns); err != nil {
 		return err
@@ -153,7 +154,7 @@ func writeFleetSamplesCSV(w io.Writer, f *fleet) error {
 }
 
 // writeSamples writes the lines of all samples, each behind the same values.
-func writeSamples(out *csv.Writer, front []string, res *bench.Results) error {
+func writeSamples(out *csv.Writer, front []string, res *results.Set) error {
 	number := make(map[string]int)
 	for _, s := range res.Samples {
 		number[s.Name.Full]++

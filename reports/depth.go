@@ -6,14 +6,15 @@ import (
 	"math"
 	"slices"
 
-	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/noise"
+	"onebit/bench/results"
 )
 
 // A descent is one test of a model by one contender, behind the fewest tokens and behind the most.
 type descent struct {
 	first, last *caseStats
-	bench.Difference
+	noise.Difference
 }
 
 // alone are the cases of one text of random tokens, which may differ in depth.
@@ -27,8 +28,8 @@ func (m *model) alone() []*caseStats {
 // two depths.
 func (d *digest) descend(cases []*caseStats) (x descent, ok bool) {
 	timed := slices.DeleteFunc(slices.Clone(cases), func(c *caseStats) bool {
-		_, measured := c.center(bench.NsPerOp) // which depths are compared by
-		v, ok := c.center(bench.TokenRate)
+		_, measured := c.center(results.NsPerOp) // which depths are compared by
+		v, ok := c.center(results.TokenRate)
 		return !measured || !ok || !(v > 0)
 	})
 	if len(timed) == 0 {
@@ -51,7 +52,7 @@ func (x descent) share() string {
 
 // cost says what 1000 tokens before it add to a token's time; "" where the run can't tell the depths apart.
 func (x descent) cost() string {
-	rate, _ := x.first.center(bench.TokenRate)
+	rate, _ := x.first.center(results.TokenRate)
 	seconds := func(ratio float64) float64 { return (ratio - 1) / rate / (x.last.depth() - x.first.depth()) * 1000 }
 	if x.Tie || !(x.Ratio > 1) {
 		return ""
@@ -102,6 +103,6 @@ func (d *digest) depthVerdict(m *model, s *standing) string {
 
 // computedText says where the tokens before a test came from, if most were not computed.
 func (d *digest) computedText() string {
-	n := d.res.Setting(bench.ComputedKey)
+	n := d.res.Setting(results.ComputedKey)
 	return textIf(n != "", "Of the tokens before a test "+n+" were computed at most; behind them their keys and values repeat, which take attention as long as others.")
 }

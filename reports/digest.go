@@ -6,17 +6,18 @@ import (
 	"strconv"
 	"strings"
 
-	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/noise"
+	"onebit/bench/results"
 )
 
 // A digest is what every report shows: each case's statistics, in an order that depends on names
 // alone, because the file's own order is that of randomised rounds.
 type digest struct {
-	res    *bench.Results
+	res    *results.Set
 	cases  []*caseStats
 	units  []string // units with a value: onebit's in their order, then the others by name
-	floors bench.Floors
+	floors noise.Floors
 	tasks  []*task
 	models []*model
 	marks  map[string]int // contender → series of its colour and shape
@@ -25,7 +26,7 @@ type digest struct {
 
 // caseStats is one case: a benchmark name with all of its samples.
 type caseStats struct {
-	name      bench.Name
+	name      results.Name
 	contender string // what competes: the variant, with its activation scheme if need be, and its packing
 	panel     panel
 	stats     map[string]stat
@@ -35,7 +36,7 @@ type caseStats struct {
 
 // A stat is one case's values in one unit.
 type stat struct {
-	bench.Estimate
+	noise.Estimate
 	values []float64 // as measured, in the order of the rounds
 }
 
@@ -48,7 +49,7 @@ type panel struct{ threads, cache string }
 // onGPU stands for the threads of what a GPU does.
 const onGPU = "GPU"
 
-func panelOf(n bench.Name) panel {
+func panelOf(n results.Name) panel {
 	if names.OnGPU(n) {
 		return panel{onGPU, n.Get(names.Cache)}
 	}
@@ -83,7 +84,7 @@ type task struct {
 	cases   []*caseStats
 }
 
-func newDigest(res *bench.Results) *digest {
+func newDigest(res *results.Set) *digest {
 	d := gather(res)
 	nameContenders(d.cases)
 	d.form()
@@ -91,9 +92,9 @@ func newDigest(res *bench.Results) *digest {
 }
 
 // gather makes a digest whose cases have no contenders yet.
-func gather(res *bench.Results) *digest {
+func gather(res *results.Set) *digest {
 	d := &digest{res: res}
-	d.floors = res.Floors()
+	d.floors = noise.FloorsOf(res)
 	d.collect()
 	d.sign()
 	return d
@@ -118,7 +119,7 @@ func (d *digest) collect() {
 		// Of the samples that have the unit, since there may be as many units as samples.
 		of := *d.res
 		of.Samples = byUnit[unit]
-		series := of.Estimates(unit)
+		series := noise.Estimates(&of, unit)
 		if len(series) > 0 {
 			d.units = append(d.units, unit)
 		}
@@ -136,8 +137,8 @@ func (d *digest) collect() {
 	}
 }
 
-func samplesByUnit(samples []bench.Sample) map[string][]bench.Sample {
-	byUnit := make(map[string][]bench.Sample)
+func samplesByUnit(samples []results.Sample) map[string][]results.Sample {
+	byUnit := make(map[string][]results.Sample)
 	for _, s := range samples {
 		here := make(map[string]bool, len(s.Values))
 		for _, v := range s.Values {
@@ -153,8 +154,8 @@ func samplesByUnit(samples []bench.Sample) map[string][]bench.Sample {
 // inOrder lists units: those that bench knows in its order, then the others by name.
 func inOrder[V any](of map[string]V) []string {
 	var units, others []string
-	known := make(map[string]bool, len(bench.Units))
-	for _, u := range bench.Units {
+	known := make(map[string]bool, len(results.Units))
+	for _, u := range results.Units {
 		known[u.Name] = true
 		if _, present := of[u.Name]; present {
 			units = append(units, u.Name)
@@ -240,7 +241,7 @@ func (d *digest) formTasks() {
 	d.marks = assignMarks(contenders, contenderMark)
 }
 
-func newTask(name bench.Name) *task {
+func newTask(name results.Name) *task {
 	test, _ := names.TestOf(name)
 	t := &task{base: name.Base, subject: names.SubjectOf(name), kind: test.Kind}
 	rows, cols := name.Get(names.Rows), name.Get(names.Cols)
@@ -291,7 +292,7 @@ func panels(cases []*caseStats) []panel {
 // one, or those of a GPU that is played.
 func (d *digest) emulated(p panel) bool {
 	e := d.res.Machine().Emulator
-	return e != "" && (e != bench.PlayedGPU || p.threads == onGPU)
+	return e != "" && (e != results.PlayedGPU || p.threads == onGPU)
 }
 
 // measured are the conditions that were not emulated; all of them if each was.
@@ -345,10 +346,10 @@ func (c *caseStats) center(unit string) (float64, bool) {
 
 // speed is the case's multiply-adds per second.
 func (t *task) speed(c *caseStats) (float64, bool) {
-	if v, ok := c.center(bench.OpRate); ok {
+	if v, ok := c.center(results.OpRate); ok {
 		return v, v > 0
 	}
-	ns, ok := c.center(bench.NsPerOp)
+	ns, ok := c.center(results.NsPerOp)
 	if !ok || ns <= 0 || t.ops == 0 {
 		return 0, false
 	}
@@ -357,7 +358,7 @@ func (t *task) speed(c *caseStats) (float64, bool) {
 
 // bytesPerWeight is the size of the packed weights over their number.
 func (t *task) bytesPerWeight(c *caseStats) (float64, bool) {
-	packed, ok := c.center(bench.PackedBytes)
+	packed, ok := c.center(results.PackedBytes)
 	if !ok || packed <= 0 || t.ops == 0 {
 		return 0, false
 	}

@@ -1,9 +1,9 @@
 // Package reports turns results files into what people read: a self-contained HTML page, PNG plots,
 // an aligned table for the terminal, Markdown and CSV; and it compares two files.
 //
-// Every report is a pure function of the results: the same [bench.Results] give the same bytes.
+// Every report is a pure function of the results: the same [results.Set] give the same bytes.
 //
-//	results.txt ── bench.Read ── digest ──┬── charts ── figures ──┬── PNG
+//	results.txt ── results.Read ── digest ──┬── charts ── figures ──┬── PNG
 //	                                      │                       └── SVG ──┐
 //	                                      ├── sheets, matrices, verdicts ───┴── HTML
 //	                                      └── Markdown, table, CSV
@@ -29,7 +29,7 @@
 // as those of one activation scheme are, share a line of a chart.
 //
 // Two variants tie if they differ by less than the noise floor of their class of cases, or by less than
-// chance explains; see [bench.Floors].
+// chance explains; see [noise.Floors].
 //
 // Reports of all kinds for people begin with a first screen: a sentence that says what to take here, and
 // a ranked table of the formats (over the shapes that all of them ran, with most threads and a cold
@@ -52,5 +52,5 @@
 //
 // # Comparing
 //
-// [Compare] says what differs between two runs beyond noise, by the statistics of bench.CompareRuns.
+// [Compare] says what differs between two runs beyond noise, by the statistics of noise.CompareRuns.
 package reports

@@ -13,7 +13,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 
-	"onebit/bench"
+	"onebit/bench/results"
 	"onebit/internal/require"
 )
 
@@ -58,7 +58,7 @@ func TestExtremes(t *testing.T) {
 			if v != extremes[0] && testing.Short() {
 				t.Skip("draws every picture once more")
 			}
-			res, err := bench.Read(strings.NewReader(string(extremeResults(v))), "extremes")
+			res, err := results.Read(strings.NewReader(string(extremeResults(v))), "extremes")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -133,7 +133,7 @@ func FuzzFigures(f *testing.F) {
 		if len(text) > mostText {
 			return
 		}
-		res, err := bench.Read(bytes.NewReader(text), "fuzz")
+		res, err := results.Read(bytes.NewReader(text), "fuzz")
 		if err != nil {
 			return
 		}
@@ -151,8 +151,8 @@ var textPlace = regexp.MustCompile(`<text x="([^"]*)" y="[^"]*" textLength="([^"
 
 // TestTextsStayInside: no label, whatever the font, leaves its picture at either side.
 func TestTextsStayInside(t *testing.T) {
-	for name, results := range map[string][]byte{"kernels": small().results(), "models": smallModels().results(), "extremes": extremeResults("1e308")} {
-		d := newDigest(fixture(t, results))
+	for name, found := range map[string][]byte{"kernels": small().results(), "models": smallModels().results(), "extremes": extremeResults("1e308")} {
+		d := newDigest(fixture(t, found))
 		looked := 0
 		for _, c := range charts() {
 			for _, f := range c.figures(d) {

@@ -8,8 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/noise"
+	"onebit/bench/results"
 	"onebit/internal/count"
 
 	"gonum.org/v1/plot"
@@ -84,7 +85,7 @@ func (p placed) typical(unit string) (float64, bool) {
 	if len(values) == 0 {
 		return 0, false
 	}
-	return bench.Median(values), true
+	return noise.Median(values), true
 }
 
 // formatScreen ranks the formats of a matrix under the condition of a model that makes text: with most
@@ -134,13 +135,13 @@ func (d *digest) judgeFormats(s *screen, rows []placed, shapes []string) {
 	s.FigureOf = fmt.Sprintf("%s for %s by %s with %s", best.spreadText(), over, best.by(), conditions(where))
 	kernel := best.subject + "/" + variantOf(best.contender)
 	s.Next = command{"onebit profile --kernel " + kernel, "says what bounds it"}
-	if roof, ok := best.typical(bench.PctRoof); ok {
+	if roof, ok := best.typical(results.PctRoof); ok {
 		s.Why = boundText(roof, textIf(len(best.cases) > 1, " (median)"))
 		if roof >= memoryBound {
 			s.Next = command{"onebit bench models", "says what that makes of whole models"}
 		}
 	}
-	s.Why = sentences(s.Why, d.floorDoubt(best.cases[0].stats[bench.NsPerOp].Class))
+	s.Why = sentences(s.Why, d.floorDoubt(best.cases[0].stats[results.NsPerOp].Class))
 }
 
 // formatVerdict names the fastest format, or those that can't be told apart; of a single format, its fastest
@@ -231,7 +232,7 @@ func (d *digest) placeOver(subject string, over []*standing) []placed {
 		var times []float64
 		for _, s := range over {
 			if c := s.find(name); c != nil {
-				times = append(times, c.stats[bench.NsPerOp].Center)
+				times = append(times, c.stats[results.NsPerOp].Center)
 				p.cases = append(p.cases, c)
 			}
 		}
@@ -280,15 +281,15 @@ func (d *digest) placedFields(scale timeScale) []field[placed] {
 		{label: "by", about: "the variant that is the fastest", text: true, cell: func(p placed) sheetCell {
 			return sheetCell{Text: p.contender, Mark: markHTML(d.marks[p.contender])}
 		}},
-		{label: "µs/op", about: bench.UnitOf(bench.NsPerOp).About, cell: func(p placed) sheetCell { return sheetCell{Text: microseconds(p.ns) + signsOf(p.cases)} }},
+		{label: "µs/op", about: results.UnitOf(results.NsPerOp).About, cell: func(p placed) sheetCell { return sheetCell{Text: microseconds(p.ns) + signsOf(p.cases)} }},
 		{label: "time", about: "shorter is better; the line is the interval", text: true, drop: 5, cell: func(p placed) sheetCell { return scale.cell(p) }},
 		{label: "how sure", text: true, drop: 2, cell: func(p placed) sheetCell { return sheetCell{Text: d.howSure(p)} }},
 		{label: "bits/weight", about: "of the packed weights", drop: 1, cell: func(p placed) sheetCell {
 			bytes, ok := p.over[0].task.bytesPerWeight(p.cases[0])
 			return sheetCell{Text: textIf(ok, formatBits(8*bytes))}
 		}},
-		{label: "error", about: bench.UnitOf(bench.NMSE).About, drop: 3, cell: func(p placed) sheetCell {
-			v, ok := p.typical(bench.NMSE)
+		{label: "error", about: results.UnitOf(results.NMSE).About, drop: 3, cell: func(p placed) sheetCell {
+			v, ok := p.typical(results.NMSE)
 			return sheetCell{Text: textIf(ok, decibels(v))}
 		}},
 	}
@@ -325,14 +326,14 @@ func microseconds(ns float64) string {
 func (p placed) spread() (float64, bool) {
 	var spreads []float64
 	for _, c := range p.cases {
-		if s := c.stats[bench.NsPerOp]; s.bounded() {
+		if s := c.stats[results.NsPerOp]; s.bounded() {
 			spreads = append(spreads, s.Spread())
 		}
 	}
 	if len(spreads) == 0 {
 		return 0, false
 	}
-	return bench.Median(spreads), true
+	return noise.Median(spreads), true
 }
 
 func (p placed) spreadText() string {
@@ -348,14 +349,14 @@ func (d *digest) howSure(p placed) string { return p.spreadText() + textIf(p.tie
 // rankedLegend explains the table's words where they first appear.
 func (d *digest) rankedLegend() string {
 	covers := "± is of this one process: another run may differ by more"
-	if slices.ContainsFunc(d.cases, func(c *caseStats) bool { return c.stats[bench.NsPerOp].NextRun }) {
+	if slices.ContainsFunc(d.cases, func(c *caseStats) bool { return c.stats[results.NsPerOp].NextRun }) {
 		covers = "± holds what a run minutes later finds, 19 times in 20"
 	}
-	if slices.ContainsFunc(d.cases, func(c *caseStats) bool { s := c.stats[bench.NsPerOp]; return s.bounded() && s.Spread() > 1 }) {
+	if slices.ContainsFunc(d.cases, func(c *caseStats) bool { s := c.stats[results.NsPerOp]; return s.bounded() && s.Spread() > 1 }) {
 		covers += " (×÷3: from a third to three times the figure)"
 	}
 	text := covers + "; a tie can't be told from the row above."
-	if slices.Contains(d.units, bench.NMSE) {
+	if slices.Contains(d.units, results.NMSE) {
 		text += " The error is nmse in dB: the squared error over the squared result."
 	}
 	return text
@@ -366,7 +367,7 @@ const memoryBound = 60
 
 // boundText says what bounds a case that reaches a share of the read bandwidth; of follows the share.
 func boundText(roof float64, of string) string {
-	share := "it reads its weights at " + bench.UnitOf(bench.PctRoof).Format(roof) + of + " of what reading alone reaches"
+	share := "it reads its weights at " + results.UnitOf(results.PctRoof).Format(roof) + of + " of what reading alone reaches"
 	switch {
 	case roof > 100:
 		return "I" + share[1:] + ": the reading loop was disturbed, or found less of them in a cache."
@@ -393,7 +394,7 @@ func (d *digest) modelScreen() (screen, bool) {
 	if len(rows) == 0 {
 		return screen{}, false
 	}
-	rate := func(r row) float64 { v, _ := r.s.best().center(bench.TokenRate); return v }
+	rate := func(r row) float64 { v, _ := r.s.best().center(results.TokenRate); return v }
 	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(rate(a), rate(b)) })
 	run := func(r row) *run { return r.m.run(r.s.best().contender, r.s.panel) }
 	fields := []field[row]{
@@ -406,11 +407,11 @@ func (d *digest) modelScreen() (screen, bool) {
 		{label: "speed", about: "of the test that leads: making text, if that was measured", cell: func(r row) sheetCell { return sheetCell{Text: signedSpeed(r.s.best()).Text, Remark: r.s.task.shape} }},
 		{label: "at most", about: "what reading the weights alone would allow", drop: 3, cell: func(r row) sheetCell {
 			most, ok := ceilingOf(r.s.best())
-			return sheetCell{Text: textIf(ok, bench.UnitOf(bench.TokenRate).Format(most))}
+			return sheetCell{Text: textIf(ok, results.UnitOf(results.TokenRate).Format(most))}
 		}},
-		{label: "memory", about: bench.UnitOf(bench.PeakRSS).About, drop: 2, cell: func(r row) sheetCell { return sheetCell{Text: valueIn(run(r).peak(), bench.PeakRSS)} }},
-		{label: "planned", about: bench.UnitOf(bench.PlanBytes).About, drop: 6, cell: func(r row) sheetCell { return sheetCell{Text: run(r).planned()} }},
-		{label: "kld", about: bench.UnitOf(bench.KLD).About, drop: 1, cell: func(r row) sheetCell { return errorCell(r.m.logitsOf(run(r)), bench.KLD) }},
+		{label: "memory", about: results.UnitOf(results.PeakRSS).About, drop: 2, cell: func(r row) sheetCell { return sheetCell{Text: valueIn(run(r).peak(), results.PeakRSS)} }},
+		{label: "planned", about: results.UnitOf(results.PlanBytes).About, drop: 6, cell: func(r row) sheetCell { return sheetCell{Text: run(r).planned()} }},
+		{label: "kld", about: results.UnitOf(results.KLD).About, drop: 1, cell: func(r row) sheetCell { return errorCell(r.m.logitsOf(run(r)), results.KLD) }},
 		{label: "how sure", text: true, drop: 4, cell: func(r row) sheetCell {
 			text := cmp.Or(speedOf(r.s.best()).Remark, unknownSpread)
 			if r.s.ties > 0 {
@@ -436,8 +437,8 @@ func (d *digest) modelScreen() (screen, bool) {
 	s.FigureOf = fmt.Sprintf("%s in %s by %s with %s", cmp.Or(speed.Remark, unknownSpread), first.s.task.shape, best.byScheme(), conditions(first.s.panel))
 	s.Next = command{"onebit profile", "says where a token's time goes"}
 	if most, ok := ceilingOf(best); ok {
-		s.Why = fmt.Sprintf("Reading its weights alone would allow %s", bench.UnitOf(bench.TokenRate).Format(most))
-		if roof, known := best.center(bench.PctRoof); known && roof >= memoryBound {
+		s.Why = fmt.Sprintf("Reading its weights alone would allow %s", results.UnitOf(results.TokenRate).Format(most))
+		if roof, known := best.center(results.PctRoof); known && roof >= memoryBound {
 			s.Why += ": it is bound by memory"
 		}
 		s.Why += "."
@@ -449,7 +450,7 @@ func (d *digest) modelScreen() (screen, bool) {
 		s.Why = sentences(s.Why, d.depthVerdict(r.m, r.s))
 	}
 	// Few models have enough pairs for a floor: the line below the tables says so.
-	if class := best.stats[bench.NsPerOp].Class; d.floors.Of(class).Known() {
+	if class := best.stats[results.NsPerOp].Class; d.floors.Of(class).Known() {
 		s.Why = sentences(s.Why, d.floorDoubt(class))
 	}
 	return s, true
@@ -519,7 +520,7 @@ func (d *digest) formatPicture(best placed, where panel) *figure {
 // modelPicture is the speed of a model's contenders in the test that leads.
 func (d *digest) modelPicture(m *model, s *standing) *figure {
 	t := s.task.in(s.panel)
-	if !measured(t.cases, bench.TokenRate) {
+	if !measured(t.cases, results.TokenRate) {
 		return nil
 	}
 	who := slices.DeleteFunc(m.fastestFirst(), func(name string) bool {

@@ -9,7 +9,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"onebit/bench"
+	"onebit/bench/noise"
+	"onebit/bench/results"
 )
 
 // rankedFormats is three formats on two shapes: b is twice as fast as a, c is as fast as a. The variant
@@ -210,7 +211,7 @@ func TestFirstScreenMedian(t *testing.T) {
 // TestSpreadOfNothing: no share of 0 is shown, and no factor that nobody believes.
 func TestSpreadOfNothing(t *testing.T) {
 	estimate := func(center, lo, hi float64) string {
-		return stat{bench.Estimate{Center: center, Lo: lo, Hi: hi}, []float64{lo, center, hi}}.spread(bench.NsPerOp)
+		return stat{noise.Estimate{Center: center, Lo: lo, Hi: hi}, []float64{lo, center, hi}}.spread(results.NsPerOp)
 	}
 	if got := estimate(0, 0, 2) + estimate(0, -1, 0); got != "" {
 		t.Errorf("of 0: %q", got)

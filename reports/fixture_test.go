@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"onebit/bench"
+	"onebit/bench/results"
 )
 
 // A machine is what the fixture generator simulates: results as a run of the default suite leaves
@@ -154,9 +154,9 @@ func (m *machine) timings(name string, typical, packed, weights, roof float64, v
 }
 
 // fixture reads a results file from text, and fails the test if that is impossible.
-func fixture(t testing.TB, text []byte) *bench.Results {
+func fixture(t testing.TB, text []byte) *results.Set {
 	t.Helper()
-	res, err := bench.Read(bytes.NewReader(text), "results.txt")
+	res, err := results.Read(bytes.NewReader(text), "results.txt")
 	if err != nil {
 		t.Fatal(err)
 	}

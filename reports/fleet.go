@@ -9,8 +9,8 @@ import (
 
 	"github.com/montanaflynn/stats"
 
-	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 	"onebit/internal/term"
 )
 
@@ -25,7 +25,7 @@ type fleet struct {
 // A member is a machine of a fleet.
 type member struct {
 	*digest
-	machine bench.Machine
+	machine results.Machine
 	name    string // unlike that of any other
 }
 
@@ -54,10 +54,10 @@ const (
 )
 
 // newFleet digests the results of several machines.
-func newFleet(results *bench.Fleet) *fleet {
-	f := &fleet{warnings: results.Warnings}
+func newFleet(found *results.Fleet) *fleet {
+	f := &fleet{warnings: found.Warnings}
 	var cases []*caseStats
-	for _, res := range results.Machines {
+	for _, res := range found.Machines {
 		m := &member{digest: gather(res), machine: res.Machine()}
 		cases = append(cases, m.cases...)
 		f.members = append(f.members, m)
@@ -114,7 +114,7 @@ func machineNames(members []*member) []string {
 		bases[i] = shortName(cmp.Or(m.machine.Host, m.machine.CPU, m.machine.Platform, "unknown machine"))
 		all[i] = bases[i]
 	}
-	for facet := range (bench.Machine{}).Facets() {
+	for facet := range (results.Machine{}).Facets() {
 		for _, alike := range sameNames(all) {
 			values := make(map[string]bool)
 			for _, i := range alike {
@@ -288,7 +288,7 @@ func fullest(tasks []*task) panel {
 	var cases []*caseStats
 	for _, t := range tasks {
 		for _, c := range t.cases {
-			if _, timed := c.center(bench.NsPerOp); timed {
+			if _, timed := c.center(results.NsPerOp); timed {
 				cases = append(cases, c)
 			}
 		}
@@ -334,7 +334,7 @@ func (p *place) whyNot(contender string) string {
 		return p.missing
 	case p.member.res.Lacks(variantOf(contender)):
 		return unavailable
-	case slices.ContainsFunc(p.member.res.Failures, func(f bench.Failure) bool {
+	case slices.ContainsFunc(p.member.res.Failures, func(f results.Failure) bool {
 		return f.Name.Get(names.Variant) == variantOf(contender) && names.SubjectOf(f.Name) == p.over[0].task.subject
 	}):
 		return wrongResult
@@ -354,7 +354,7 @@ func (l *lineup) ranked() []*place {
 func (p *place) apart(o *place) bool {
 	apart := 0
 	for i := range min(len(p.cases), len(o.cases)) {
-		a, b := p.cases[i].stats[bench.NsPerOp], o.cases[i].stats[bench.NsPerOp]
+		a, b := p.cases[i].stats[results.NsPerOp], o.cases[i].stats[results.NsPerOp]
 		if a.bounded() && b.bounded() && (a.Hi < b.Lo || b.Hi < a.Lo) {
 			apart++
 		}
@@ -379,8 +379,8 @@ const (
 // shareOf is a case's share; ok is false where its machine's ceilings were not measured with it. A peak that
 // a case exceeds, as look-ups do that multiply nothing, does not bound it.
 func shareOf(c *caseStats) (s share, ok bool) {
-	roof, read := c.center(bench.PctRoof)
-	peak, multiplied := c.center(bench.PctPeak)
+	roof, read := c.center(results.PctRoof)
+	peak, multiplied := c.center(results.PctPeak)
 	switch {
 	case multiplied && peak <= 100 && (!read || peak > roof):
 		return share{peak, ofMultiplying}, true
@@ -390,7 +390,7 @@ func shareOf(c *caseStats) (s share, ok bool) {
 	return share{}, false
 }
 
-func (s share) text() string { return bench.UnitOf(bench.PctRoof).Format(s.percent) }
+func (s share) text() string { return results.UnitOf(results.PctRoof).Format(s.percent) }
 
 // share is the middle one of a contender's shares over the shapes.
 func (p *place) share(contender string) (s share, ok bool) {
@@ -415,11 +415,11 @@ func (p *place) share(contender string) (s share, ok bool) {
 // speed is the time of the machine's best or, of a test of a model, its tokens per second.
 func (p *place) speed() string {
 	if len(p.cases) == 1 {
-		if text := valueOf(p.cases[0], bench.TokenRate); text != "" {
+		if text := valueOf(p.cases[0], results.TokenRate); text != "" {
 			return text
 		}
 	}
-	return bench.UnitOf(bench.NsPerOp).Format(p.ns)
+	return results.UnitOf(results.NsPerOp).Format(p.ns)
 }
 
 // title names a lineup where there may be others.

@@ -7,7 +7,7 @@ import (
 	"io"
 	"slices"
 
-	"onebit/bench"
+	"onebit/bench/results"
 	"onebit/internal/count"
 )
 
@@ -18,12 +18,12 @@ type pageMachine struct {
 }
 
 // WriteFleet writes a report of several machines into dir, as Write does of one.
-func WriteFleet(ctx context.Context, dir string, results *bench.Fleet, opt WriteOptions) error {
-	if len(results.Machines) == 1 {
-		return Write(ctx, dir, oneMachine(results), opt)
+func WriteFleet(ctx context.Context, dir string, found *results.Fleet, opt WriteOptions) error {
+	if len(found.Machines) == 1 {
+		return Write(ctx, dir, oneMachine(found), opt)
 	}
 	return writeFolder(ctx, dir, opt, func(w io.Writer) (drawing, error) {
-		f := newFleet(results)
+		f := newFleet(found)
 		drawn, err := f.draw(ctx)
 		if err != nil {
 			return drawn, err
@@ -33,9 +33,9 @@ func WriteFleet(ctx context.Context, dir string, results *bench.Fleet, opt Write
 }
 
 // oneMachine is a fleet of one as the results of a machine.
-func oneMachine(results *bench.Fleet) *bench.Results {
-	res := *results.Machines[0]
-	res.Warnings = slices.Concat(res.Warnings, results.Warnings)
+func oneMachine(found *results.Fleet) *results.Set {
+	res := *found.Machines[0]
+	res.Warnings = slices.Concat(res.Warnings, found.Warnings)
 	return &res
 }
 
@@ -256,7 +256,7 @@ func (f *fleet) pageTables() []pageTable {
 			t.Columns = append(t.Columns, pageColumn{Label: cmp.Or(k, "name")})
 		}
 		for _, u := range units {
-			t.Columns = append(t.Columns, pageColumn{Label: u, About: bench.UnitOf(u).About, Number: true})
+			t.Columns = append(t.Columns, pageColumn{Label: u, About: results.UnitOf(u).About, Number: true})
 		}
 		t.Columns = append(t.Columns, pageColumn{Label: "samples", Number: true})
 		most := rowsOf(max(left, leastRows)/len(f.members), len(t.Columns))

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 	"onebit/internal/count"
 )
 
@@ -209,7 +209,7 @@ func (f *fleet) machinesSheet() *sheet {
 	ceiling := func(unit string, of func(*member) (float64, bool)) func(*member) sheetCell {
 		return func(m *member) sheetCell {
 			v, ok := of(m)
-			return sheetCell{Text: textIf(ok && !m.emulated(), bench.UnitOf(unit).Format(v))}
+			return sheetCell{Text: textIf(ok && !m.emulated(), results.UnitOf(unit).Format(v))}
 		}
 	}
 	caption := "Reading and multiplying are what the machine did at most with all its threads, when it did nothing else, measured in the same file; " +
@@ -222,8 +222,8 @@ func (f *fleet) machinesSheet() *sheet {
 		{label: "CPUs", about: "that the program could use", cell: setting("cpus-usable")},
 		{label: "memory", drop: 3, cell: setting("mem-total")},
 		{label: "platform", text: true, drop: 4, cell: func(m *member) sheetCell { return sheetCell{Text: label(m.machine.Platform)} }},
-		{label: "reading", about: "bytes read per second from memory", drop: 1, cell: ceiling(bench.ReadRate, (*member).reading)},
-		{label: "multiplying", about: "multiply-adds per second in registers", drop: 2, cell: ceiling(bench.OpRate, (*member).multiplying)},
+		{label: "reading", about: "bytes read per second from memory", drop: 1, cell: ceiling(results.ReadRate, (*member).reading)},
+		{label: "multiplying", about: "multiply-adds per second in registers", drop: 2, cell: ceiling(results.OpRate, (*member).multiplying)},
 		{label: "noise", drop: 2, cell: func(m *member) sheetCell { return sheetCell{Text: f.noiseOf(m)} }},
 		{label: "Go", text: true, drop: 7, cell: setting("go-version")},
 		{label: "commit", text: true, drop: 6, cell: setting("commit")},
@@ -232,12 +232,12 @@ func (f *fleet) machinesSheet() *sheet {
 
 // reading is what a machine reads from memory with most threads.
 func (m *member) reading() (float64, bool) {
-	return m.ceiling(names.BaseRead, bench.ReadRate)
+	return m.ceiling(names.BaseRead, results.ReadRate)
 }
 
 // multiplying is what it multiplies in registers.
 func (m *member) multiplying() (float64, bool) {
-	return m.ceiling(names.BaseDotPeak, bench.OpRate)
+	return m.ceiling(names.BaseDotPeak, results.OpRate)
 }
 
 // ceiling is the middle one of the rates of a base's cases under the fullest condition.
@@ -253,7 +253,7 @@ func (f *fleet) noiseOf(m *member) string {
 	for _, l := range f.lineups {
 		for _, p := range l.places {
 			if p.member == m && p.missing == "" {
-				if floor := m.floors.Of(p.cases[0].stats[bench.NsPerOp].Class); floor.Known() {
+				if floor := m.floors.Of(p.cases[0].stats[results.NsPerOp].Class); floor.Known() {
 					return percent(floor.Floor)
 				}
 				return "unknown"
@@ -392,7 +392,7 @@ func (l *lineup) contenders(most int) []string {
 func (l *lineup) leastTime(contender string) (least float64, ok bool) {
 	for _, p := range l.ranked() {
 		if c := p.largest().find(contender); c != nil {
-			if ns := c.stats[bench.NsPerOp].Center; !ok || ns < least {
+			if ns := c.stats[results.NsPerOp].Center; !ok || ns < least {
 				least, ok = ns, true
 			}
 		}
@@ -486,8 +486,8 @@ func (f *fleet) grave() []string {
 }
 
 // failures are those of all machines.
-func (f *fleet) failures() []bench.Failure {
-	var all []bench.Failure
+func (f *fleet) failures() []results.Failure {
+	var all []results.Failure
 	for _, m := range f.members {
 		for _, failure := range m.res.Failures {
 			failure.Name.Full = m.name + ": " + failure.Name.Full

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"onebit/bench"
+	"onebit/bench/results"
 )
 
 // An edit derives the results of another machine from those of a real run.
@@ -49,7 +49,7 @@ func timesAs(factor float64) edit {
 }
 
 // derived is testdata/results.txt, a real run, with edits.
-func derived(t testing.TB, edits ...edit) *bench.Results {
+func derived(t testing.TB, edits ...edit) *results.Set {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", "results.txt"))
 	if err != nil {
@@ -63,14 +63,14 @@ func derived(t testing.TB, edits ...edit) *bench.Results {
 }
 
 // render renders a fleet as a kind.
-func render(t *testing.T, kind string, machines ...*bench.Results) string {
+func render(t *testing.T, kind string, machines ...*results.Set) string {
 	t.Helper()
 	k, ok := KindNamed(kind)
 	if !ok {
 		t.Fatalf("no kind %q", kind)
 	}
 	var b bytes.Buffer
-	if err := k.RenderFleet(t.Context(), &b, &bench.Fleet{Machines: machines}); err != nil {
+	if err := k.RenderFleet(t.Context(), &b, &results.Fleet{Machines: machines}); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -97,7 +97,7 @@ func TestFleetPoolsNothing(t *testing.T) {
 	if len(doc.Machines) != 2 {
 		t.Fatalf("%d machines", len(doc.Machines))
 	}
-	for i, res := range []*bench.Results{a, b} {
+	for i, res := range []*results.Set{a, b} {
 		var alone jsonResults
 		if err := json.Unmarshal([]byte(render(t, "json", res)), &alone); err != nil {
 			t.Fatal(err)
@@ -111,7 +111,7 @@ func TestFleetPoolsNothing(t *testing.T) {
 	medians := make(map[string][]float64)
 	name, unit, median := slices.Index(rows[0], "benchmark"), slices.Index(rows[0], "unit"), slices.Index(rows[0], "median")
 	for _, row := range rows[1:] {
-		if row[unit] == bench.NsPerOp {
+		if row[unit] == results.NsPerOp {
 			v, err := strconv.ParseFloat(row[median], 64)
 			if err != nil {
 				t.Fatal(err)
@@ -147,23 +147,23 @@ func TestFleetAdvice(t *testing.T) {
 	weak := []edit{cpu, setting("cpu-features", "avx2,fma"), setting("isa-unavailable", "neon avx512vnni"), without("variant=avx512vnni")}
 	for _, tc := range []struct {
 		name     string
-		machines []*bench.Results
+		machines []*results.Set
 		want     string
 	}{
-		{"a slower machine", []*bench.Results{derived(t), derived(t, cpu, timesAs(3))},
+		{"a slower machine", []*results.Set{derived(t), derived(t, cpu, timesAs(3))},
 			`^q1_0_g128 \(2048×2048, 2 threads, cold cache\): AMD EPYC takes [0-9.]+ µs by avx512vnni, [0-9.]+ % of its own roofline; Other CPU takes 3\.0 times as long, [0-9.]+ µs by avx512vnni, [0-9.]+ % of its own roofline\.$`},
-		{"first is who is fastest", []*bench.Results{derived(t, cpu, timesAs(3)), derived(t)}, `: AMD EPYC takes .*; Other CPU takes 3\.0 times as long`},
-		{"a machine as fast", []*bench.Results{derived(t), derived(t, cpu, timesAs(1.001))}, `AMD EPYC takes [^;]*; Other CPU can't be told from it\.$`},
-		{"the best variant differs", []*bench.Results{derived(t), derived(t, weak...)}, `The best variant differs: avx512vnni on AMD EPYC; avx2 on Other CPU\.$`},
-		{"an emulated machine", []*bench.Results{derived(t, setting("cpu", "Fast"), setting("emulated", "true"), timesAs(0.1)), derived(t), derived(t, cpu, timesAs(3))},
+		{"first is who is fastest", []*results.Set{derived(t, cpu, timesAs(3)), derived(t)}, `: AMD EPYC takes .*; Other CPU takes 3\.0 times as long`},
+		{"a machine as fast", []*results.Set{derived(t), derived(t, cpu, timesAs(1.001))}, `AMD EPYC takes [^;]*; Other CPU can't be told from it\.$`},
+		{"the best variant differs", []*results.Set{derived(t), derived(t, weak...)}, `The best variant differs: avx512vnni on AMD EPYC; avx2 on Other CPU\.$`},
+		{"an emulated machine", []*results.Set{derived(t, setting("cpu", "Fast"), setting("emulated", "true"), timesAs(0.1)), derived(t), derived(t, cpu, timesAs(3))},
 			`: AMD EPYC takes .*; Other CPU takes 3\.0 times as long.* 1 emulated machine is not ranked: Fast\.$`},
-		{"one real machine", []*bench.Results{derived(t, setting("emulated", "true")), derived(t, cpu)}, `^Other CPU is the only machine that is not emulated: its speed can be compared with none\.$`},
-		{"no real machine", []*bench.Results{derived(t, setting("emulated", "true")), derived(t, cpu, setting("emulated", "true"))}, `^Every machine here is emulated: these results say nothing about speed\.$`},
-		{"no work in common", []*bench.Results{derived(t, without("format=i2_s")), derived(t, cpu, without("format=q1_0_g128"))}, `^No work was timed on two machines alike: their speeds can't be compared\.$`},
-		{"other shapes", []*bench.Results{derived(t, without("rows=6144")), derived(t, cpu, without("rows=(2048|4096)"), timesAs(2))}, `can't be compared`},
+		{"one real machine", []*results.Set{derived(t, setting("emulated", "true")), derived(t, cpu)}, `^Other CPU is the only machine that is not emulated: its speed can be compared with none\.$`},
+		{"no real machine", []*results.Set{derived(t, setting("emulated", "true")), derived(t, cpu, setting("emulated", "true"))}, `^Every machine here is emulated: these results say nothing about speed\.$`},
+		{"no work in common", []*results.Set{derived(t, without("format=i2_s")), derived(t, cpu, without("format=q1_0_g128"))}, `^No work was timed on two machines alike: their speeds can't be compared\.$`},
+		{"other shapes", []*results.Set{derived(t, without("rows=6144")), derived(t, cpu, without("rows=(2048|4096)"), timesAs(2))}, `can't be compared`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got := newFleet(&bench.Fleet{Machines: tc.machines}).advice(); !regexp.MustCompile(tc.want).MatchString(got) {
+			if got := newFleet(&results.Fleet{Machines: tc.machines}).advice(); !regexp.MustCompile(tc.want).MatchString(got) {
 				t.Errorf("the advice is\n%s\nwant\n%s", got, tc.want)
 			}
 		})
@@ -191,7 +191,7 @@ func TestFleetSaysWhatIsMissing(t *testing.T) {
 
 // TestFleetMarksEmulation has no share of an emulated machine, no rank, and its mark wherever it is shown.
 func TestFleetMarksEmulation(t *testing.T) {
-	f := newFleet(&bench.Fleet{Machines: []*bench.Results{
+	f := newFleet(&results.Fleet{Machines: []*results.Set{
 		derived(t, setting("cpu", "Fast"), setting("emulated", "true"), setting("emulator", "qemu"), timesAs(0.1)),
 		derived(t), derived(t, setting("cpu", "Other CPU")),
 	}})
@@ -220,22 +220,22 @@ func TestFleetMarksEmulation(t *testing.T) {
 
 // TestMachineNames tells machines of one CPU apart by what else they differ in.
 func TestMachineNames(t *testing.T) {
-	name := func(edits ...edit) *bench.Results { return derived(t, edits...) }
+	name := func(edits ...edit) *results.Set { return derived(t, edits...) }
 	long := strings.Repeat("x", 100)
 	for _, tc := range []struct {
-		machines []*bench.Results
+		machines []*results.Set
 		want     []string
 	}{
-		{[]*bench.Results{name(), name(setting("cpu", "Other"))}, []string{"AMD EPYC", "Other"}},
-		{[]*bench.Results{name(), name(setting("cpus-usable", "1"))}, []string{"AMD EPYC (2 CPUs)", "AMD EPYC (1 CPU)"}},
-		{[]*bench.Results{name(), name(setting("cpu-features", "avx2,fma"))}, []string{"AMD EPYC", "AMD EPYC (without avx512bf16 and 8 more)"}},
-		{[]*bench.Results{name(setting("host", "n1")), name(setting("host", "n2"))}, []string{"n1", "n2"}},
-		{[]*bench.Results{name(setting("host", "n1")), name(setting("host", "n1"), setting("mem-total", "8 GiB"))}, []string{"n1 (24 GiB memory)", "n1 (8 GiB memory)"}},
-		{[]*bench.Results{name(setting("host", long+"a")), name(setting("host", long+"b"))}, []string{strings.Repeat("x", 35) + "…", strings.Repeat("x", 35) + "… #2"}},
-		{[]*bench.Results{name(), fixture(t, []byte("BenchmarkX 1 5 ns/op\n"))}, []string{"AMD EPYC", "unknown machine"}},
+		{[]*results.Set{name(), name(setting("cpu", "Other"))}, []string{"AMD EPYC", "Other"}},
+		{[]*results.Set{name(), name(setting("cpus-usable", "1"))}, []string{"AMD EPYC (2 CPUs)", "AMD EPYC (1 CPU)"}},
+		{[]*results.Set{name(), name(setting("cpu-features", "avx2,fma"))}, []string{"AMD EPYC", "AMD EPYC (without avx512bf16 and 8 more)"}},
+		{[]*results.Set{name(setting("host", "n1")), name(setting("host", "n2"))}, []string{"n1", "n2"}},
+		{[]*results.Set{name(setting("host", "n1")), name(setting("host", "n1"), setting("mem-total", "8 GiB"))}, []string{"n1 (24 GiB memory)", "n1 (8 GiB memory)"}},
+		{[]*results.Set{name(setting("host", long+"a")), name(setting("host", long+"b"))}, []string{strings.Repeat("x", 35) + "…", strings.Repeat("x", 35) + "… #2"}},
+		{[]*results.Set{name(), fixture(t, []byte("BenchmarkX 1 5 ns/op\n"))}, []string{"AMD EPYC", "unknown machine"}},
 	} {
 		var got []string
-		for _, m := range newFleet(&bench.Fleet{Machines: tc.machines}).members {
+		for _, m := range newFleet(&results.Fleet{Machines: tc.machines}).members {
 			got = append(got, m.name)
 		}
 		if !slices.Equal(got, tc.want) {
@@ -262,7 +262,7 @@ func TestFleetHostileNames(t *testing.T) {
 	require.Unraced(t, "a small page shows what many write")
 	require.Unplayed(t, "a page is the same wherever it is written")
 	const evil = `<script>alert(1)</script><img/src=x/onerror=alert(2)>'"&{{.}}|**` + "\x1b[2J\u202e"
-	machines := []*bench.Results{derived(t, setting("host", evil+"1")), derived(t, setting("host", "<b>n2</b>"+evil), timesAs(2)), derived(t, setting("cpu", evil), timesAs(3))}
+	machines := []*results.Set{derived(t, setting("host", evil+"1")), derived(t, setting("host", "<b>n2</b>"+evil), timesAs(2)), derived(t, setting("cpu", evil), timesAs(3))}
 	for _, k := range Kinds() {
 		text := render(t, k.Name, machines...)
 		if strings.ContainsAny(text, "\x1b\u202e") {
@@ -281,7 +281,7 @@ func TestFleetHostileNames(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
-	if err := WriteFleet(t.Context(), dir, &bench.Fleet{Machines: machines}, WriteOptions{}); err != nil {
+	if err := WriteFleet(t.Context(), dir, &results.Fleet{Machines: machines}, WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -295,7 +295,7 @@ func TestFleetOfMany(t *testing.T) {
 	if require.All() {
 		n = 50
 	}
-	var machines []*bench.Results
+	var machines []*results.Set
 	for i := range n {
 		machines = append(machines, derived(t, setting("host", fmt.Sprintf("node%02d", i+1)), timesAs(1+float64(i)/10)))
 	}
@@ -363,13 +363,13 @@ func TestGoldenFleet(t *testing.T) {
 }
 
 // goldenFleet is of real runs; testdata/README says how they were made.
-func goldenFleet(t *testing.T) *bench.Fleet {
+func goldenFleet(t *testing.T) *results.Fleet {
 	t.Helper()
-	var files []bench.File
+	var files []results.File
 	for _, name := range []string{"two-cpus", "two-cpus-again", "one-cpu", "purego", "emulated"} {
-		files = append(files, bench.File{Path: filepath.Join("testdata", "fleet", name+".txt")})
+		files = append(files, results.File{Path: filepath.Join("testdata", "fleet", name+".txt")})
 	}
-	fleet, err := bench.ReadFleet(t.Context(), files...)
+	fleet, err := results.ReadFleet(t.Context(), files...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -379,11 +379,11 @@ func goldenFleet(t *testing.T) *bench.Fleet {
 // TestFleetSameBytes renders twice and compares every file.
 func TestFleetSameBytes(t *testing.T) {
 	require.Turns(t, "TestSameResultsSameBytes", "TestFleetSameBytes")
-	machines := []*bench.Results{derived(t), derived(t, setting("cpu", "Other"), timesAs(1.5)), derived(t, setting("cpu", "Third"), without("variant=avx2"))}
+	machines := []*results.Set{derived(t), derived(t, setting("cpu", "Other"), timesAs(1.5)), derived(t, setting("cpu", "Third"), without("variant=avx2"))}
 	var first []string
 	for range 2 {
 		dir := t.TempDir()
-		if err := WriteFleet(t.Context(), dir, &bench.Fleet{Machines: machines}, WriteOptions{}); err != nil {
+		if err := WriteFleet(t.Context(), dir, &results.Fleet{Machines: machines}, WriteOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		var files []string
@@ -409,12 +409,12 @@ func TestFleetInBrowser(t *testing.T) {
 	require.Turns(t, "TestReportInBrowser", "TestFleetInBrowser")
 	b := openBrowser(t)
 	dir := t.TempDir()
-	machines := []*bench.Results{
+	machines := []*results.Set{
 		derived(t), derived(t, setting("cpu", "Another Vendor's CPU of a Long Name, 64 Cores"), timesAs(1.5)),
 		derived(t, setting("host", "board"), timesAs(9), without("variant=avx512vnni"), setting("isa-unavailable", "avx512vnni")),
 		derived(t, setting("host", "qemu"), setting("emulated", "true")),
 	}
-	if err := WriteFleet(t.Context(), dir, &bench.Fleet{Machines: machines}, WriteOptions{}); err != nil {
+	if err := WriteFleet(t.Context(), dir, &results.Fleet{Machines: machines}, WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	page := filepath.Join(dir, "index.html")

@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"onebit/bench"
+	"onebit/bench/results"
 	"onebit/internal/ctxio"
 )
 
@@ -83,12 +83,12 @@ func (c pageCell) text() string {
 func writeFleetTable(w io.Writer, f *fleet) error { return f.writeTable(w, 0) }
 
 // WriteFleetTable renders the kind table in lines of a width, where they can be broken; 0 is any.
-func WriteFleetTable(ctx context.Context, w io.Writer, results *bench.Fleet, width int) error {
+func WriteFleetTable(ctx context.Context, w io.Writer, res *results.Fleet, width int) error {
 	w = ctxio.NewWriter(ctx, w)
-	if len(results.Machines) == 1 {
-		return WriteTable(w, oneMachine(results), TableOptions{Width: width})
+	if len(res.Machines) == 1 {
+		return WriteTable(w, oneMachine(res), TableOptions{Width: width})
 	}
-	return newFleet(results).writeTable(w, width)
+	return newFleet(res).writeTable(w, width)
 }
 
 // writeTable writes machines side by side, as the best of each and as shares of each, and what was wrong or

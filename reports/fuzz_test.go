@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"onebit/bench"
+	"onebit/bench/results"
 )
 
 // FuzzRender renders whatever parses as results: no file may make a report panic or hang.
@@ -29,7 +29,7 @@ func FuzzRender(f *testing.F) {
 		"BenchmarkLockstep/model=m/variant=w/input=accumulated/block=x/tensor=attn_q 1 -1 nmse\n" +
 		"BenchmarkLogits/model=m/variant=v/tokens=9 1 0 kld 1 top1 0 ppl 0 ref-ppl\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		res, err := bench.Read(bytes.NewReader(text), "fuzz")
+		res, err := results.Read(bytes.NewReader(text), "fuzz")
 		if err != nil {
 			return
 		}

@@ -15,8 +15,8 @@ import (
 	"sync"
 	"time"
 
-	"onebit/bench"
 	"onebit/bench/gate"
+	"onebit/bench/results"
 	"onebit/internal/count"
 	"onebit/internal/term"
 )
@@ -126,7 +126,7 @@ func (g *gateReport) sorted(keep func(gate.Finding) bool) []gate.Finding {
 // notable are the findings that a short report lists: times, and whatever else is not the same.
 func (g *gateReport) notable() []gate.Finding {
 	return g.sorted(func(f gate.Finding) bool {
-		return f.Unit == bench.NsPerOp || f.Judged && f.Verdict != gate.Same
+		return f.Unit == results.NsPerOp || f.Judged && f.Verdict != gate.Same
 	})
 }
 
@@ -165,7 +165,7 @@ func gateVerdict(f gate.Finding) string {
 // gateValue is the middle of a side's values.
 func gateValue(f gate.Finding, s gate.Side) string {
 	if v := f.Typical(s); !math.IsNaN(v) {
-		return bench.UnitOf(f.Unit).Format(v)
+		return results.UnitOf(f.Unit).Format(v)
 	}
 	return ""
 }
@@ -300,7 +300,7 @@ func (g *gateReport) title() string {
 }
 
 func (g *gateReport) subtitle() string {
-	return (&digest{res: &bench.Results{Settings: g.results.Settings}}).subtitle()
+	return (&digest{res: &results.Set{Settings: g.results.Settings}}).subtitle()
 }
 
 // gateVerdicts are in the order in which a reader wants them.
@@ -434,7 +434,7 @@ func (g *gateReport) finding(f gate.Finding, id string, dots dotBudget) gateFind
 // profileOf is nil if there is no profile of the time that f is about.
 func (g *gateReport) profileOf(f gate.Finding) *gateProfile {
 	i := slices.IndexFunc(g.results.Profiles, func(p gate.Profile) bool { return p.Package == f.Package && p.Benchmark == f.Name })
-	if i < 0 || f.Unit != bench.NsPerOp {
+	if i < 0 || f.Unit != results.NsPerOp {
 		return nil
 	}
 	p := g.results.Profiles[i]

@@ -11,8 +11,8 @@ import (
 
 	"gonum.org/v1/plot"
 
-	"onebit/bench"
 	"onebit/bench/gate"
+	"onebit/bench/results"
 )
 
 // A page may show hundreds of findings with hundreds of values each. So their pictures are written
@@ -164,7 +164,7 @@ func beyondText(n int) string {
 // row's top to the last.
 func distributionPlot(f gate.Finding, most dotBudget) string {
 	const row = 62
-	format := bench.UnitOf(f.Unit).Format
+	format := results.UnitOf(f.Unit).Format
 	values := slices.Concat(f.Base, f.Head, f.Twin)
 	x := newSpan(values, plotLeft, plotRight, 0.05, 4, format)
 	bottom := plotTop + row*len(gateSides)
@@ -218,7 +218,7 @@ func ratioPlot(f gate.Finding) string {
 // driftPlot shows every process of base and head by the time at which it began, and twin's behind them.
 func driftPlot(f gate.Finding, measurements []gate.Measurement, most dotBudget) string {
 	const height = 186
-	format := bench.UnitOf(f.Unit).Format
+	format := results.UnitOf(f.Unit).Format
 	type point struct{ at, value float64 }
 	var points [3][]point
 	var values []float64

@@ -12,8 +12,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"onebit/bench"
 	"onebit/bench/gate"
+	"onebit/bench/results"
 )
 
 // A gateCase is a benchmark with noise and a change that are known, and what a gate makes of it.
@@ -25,7 +25,7 @@ type gateCase struct {
 }
 
 // measure is what a process of a side finds.
-func (c gateCase) measure(s gate.Side, rng *rand.Rand, at time.Duration) []bench.Metric {
+func (c gateCase) measure(s gate.Side, rng *rand.Rand, at time.Duration) []results.Metric {
 	ns := 1e4 * math.Exp(0.01*rng.NormFloat64()+0.01*math.Sin(at.Seconds()/20))
 	allocs := 2.0
 	if s == gate.Head {
@@ -35,14 +35,14 @@ func (c gateCase) measure(s gate.Side, rng *rand.Rand, at time.Duration) []bench
 		ns *= 2
 	}
 	// Whole numbers are the same on every machine.
-	return []bench.Metric{{Unit: bench.NsPerOp, Value: math.Round(ns)}, {Unit: bench.Allocs, Value: allocs}, {Unit: "hits", Value: 7}}
+	return []results.Metric{{Unit: results.NsPerOp, Value: math.Round(ns)}, {Unit: results.Allocs, Value: allocs}, {Unit: "hits", Value: 7}}
 }
 
 // findings are the gate's verdicts on the case.
 func (c gateCase) findings() []gate.Finding {
 	change := math.Log(c.ratio)
 	time := gate.Finding{
-		Benchmark: c.Benchmark, Unit: bench.NsPerOp, Judged: true, Verdict: c.verdict, Pass: c.verdict == gate.Same || c.verdict == gate.Faster,
+		Benchmark: c.Benchmark, Unit: results.NsPerOp, Judged: true, Verdict: c.verdict, Pass: c.verdict == gate.Same || c.verdict == gate.Faster,
 		Change: gate.Interval{Center: change, Lo: change - 0.01, Hi: change + 0.01}, Threshold: 0.03, Floor: 0.002,
 	}
 	if c.verdict == gate.Unsure {
@@ -50,7 +50,7 @@ func (c gateCase) findings() []gate.Finding {
 	}
 	growth := math.Log(c.allocs / 2)
 	allocs := gate.Finding{
-		Benchmark: c.Benchmark, Unit: bench.Allocs, Judged: true, Verdict: gate.Same, Pass: true, Exact: true,
+		Benchmark: c.Benchmark, Unit: results.Allocs, Judged: true, Verdict: gate.Same, Pass: true, Exact: true,
 		Change: gate.Interval{Center: growth, Lo: growth, Hi: growth},
 	}
 	if growth > 0 {
@@ -63,12 +63,12 @@ func (c gateCase) findings() []gate.Finding {
 func gateResults(t testing.TB, cases []gateCase, rounds int, profiles ...gate.Profile) *gate.Results {
 	t.Helper()
 	var file bytes.Buffer
-	settings := []bench.Setting{
+	settings := []results.Setting{
 		{Key: "goos", Value: "linux"}, {Key: "cpu", Value: "Example CPU <4 cores>"}, {Key: "module", Value: "example.com/module"},
 		{Key: "base", Value: "v1.0.0"}, {Key: "head", Value: "1a2b3c4"}, {Key: "command", Value: "onebit gate --base v1.0.0"},
 		{Key: "layouts", Value: "another for each side of each round"},
 	}
-	better := func(unit string) int { return bench.UnitOf(unit).Better }
+	better := func(unit string) int { return results.UnitOf(unit).Better }
 	r, rng, at := gate.NewRecorder(&file, settings, better), rand.New(rand.NewPCG(1, 2)), time.Duration(0)
 	for round := range rounds {
 		at += time.Second // of linking
@@ -231,7 +231,7 @@ func TestGatePageIsBounded(t *testing.T) {
 func TestGateStopped(t *testing.T) {
 	res := smallGate(t)
 	var file bytes.Buffer
-	r := gate.NewRecorder(&file, res.Settings, func(unit string) int { return bench.UnitOf(unit).Better })
+	r := gate.NewRecorder(&file, res.Settings, func(unit string) int { return results.UnitOf(unit).Better })
 	for _, m := range res.Measurements[:100] {
 		r.Record(m)
 	}

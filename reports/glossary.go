@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 )
 
 // terms explains words of reports in the order in which a reader meets them; a term is shown where
@@ -24,13 +24,13 @@ var terms = []struct {
 	{"native", []string{"native"}, "the weights are read as the mapped file holds them"},
 	{"stream", []string{"stream"}, "only one block's weights are in memory at a time"},
 	{"act", []string{names.Act}, "the activation scheme, which rounds what the weights are multiplied with: f32 does not, q8_row is 8 bits with one scale, q8_128 and q8_32 with one for so many values; integer variants of one scheme and format are equal to the bit"},
-	{"GPU", []string{bench.GPUTime}, "what a GPU does has no threads; its time is once the wall's, until the result is there, and once the GPU's own, that it worked"},
+	{"GPU", []string{results.GPUTime}, "what a GPU does has no threads; its time is once the wall's, until the result is there, and once the GPU's own, that it worked"},
 	{"cold", []string{names.Cold}, "the weights come from memory: products rotate over copies that fill several times the caches (setting cold-bytes)"},
 	{"warm", []string{names.Warm}, "the weights are in a cache since the product before"},
-	{"roof", []string{bench.PctRoof}, "what the machine could do at most if it only read the weights, measured in the same rounds with as many threads; a share of it is a case's own, a median where it stands for several, and above 100 % where part of the weights was in a cache"},
-	{"peak", []string{bench.PctPeak}, "what the machine could do at most if it only multiplied, measured in the same rounds with as many threads; look-ups of 1-bit weights multiply nothing and can be above it"},
-	{"A/A pair", []string{bench.NsPerOp}, "the same code measured as if it were two: the difference that it shows is noise"},
-	{"tie", []string{bench.NsPerOp}, "a difference that identical code shows too, or that chance explains"},
+	{"roof", []string{results.PctRoof}, "what the machine could do at most if it only read the weights, measured in the same rounds with as many threads; a share of it is a case's own, a median where it stands for several, and above 100 % where part of the weights was in a cache"},
+	{"peak", []string{results.PctPeak}, "what the machine could do at most if it only multiplied, measured in the same rounds with as many threads; look-ups of 1-bit weights multiply nothing and can be above it"},
+	{"A/A pair", []string{results.NsPerOp}, "the same code measured as if it were two: the difference that it shows is noise"},
+	{"tie", []string{results.NsPerOp}, "a difference that identical code shows too, or that chance explains"},
 }
 
 // glossary explains the terms and units that the results use.
@@ -52,7 +52,7 @@ func (d *digest) glossary() []fact {
 		}
 	}
 	for _, u := range d.units {
-		unit := bench.UnitOf(u)
+		unit := results.UnitOf(u)
 		if unit.Better == 0 {
 			continue // nothing is known of it
 		}

@@ -10,16 +10,16 @@ import (
 	"strings"
 	"testing"
 
-	"onebit/bench"
+	"onebit/bench/results"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
 // goldenInput is a results file that goldens are rendered from: that of a real run, cut down by the
 // flags that its header's command names. testdata/README says how to make it anew.
-func goldenInput(t *testing.T, name string) *bench.Results {
+func goldenInput(t *testing.T, name string) *results.Set {
 	t.Helper()
-	res, err := bench.ReadFiles(t.Context(), filepath.Join("testdata", name))
+	res, err := results.ReadFiles(t.Context(), filepath.Join("testdata", name))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,8 +3,8 @@ package reports
 import (
 	"cmp"
 
-	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 )
 
 // headSheet shows what the model's output head is, and what others would give; nil if
@@ -20,9 +20,9 @@ func (d *digest) headSheet(m *model) *sheet {
 		}},
 		{label: names.Threads, drop: 8, cell: func(c *caseStats) sheetCell { return sheetCell{Text: c.panel.threads} }},
 	}
-	labels := map[string]string{bench.TokenRate: "decode", bench.NsPerOp: "its time", bench.PackedBytes: "bytes"}
-	for i, unit := range []string{bench.TokenRate, bench.NsPerOp, bench.WeightRate, bench.PackedBytes, bench.KLD, bench.NMSE} {
-		fields = append(fields, field[*caseStats]{label: cmp.Or(labels[unit], unit), about: bench.UnitOf(unit).About, drop: i, cell: func(c *caseStats) sheetCell {
+	labels := map[string]string{results.TokenRate: "decode", results.NsPerOp: "its time", results.PackedBytes: "bytes"}
+	for i, unit := range []string{results.TokenRate, results.NsPerOp, results.WeightRate, results.PackedBytes, results.KLD, results.NMSE} {
+		fields = append(fields, field[*caseStats]{label: cmp.Or(labels[unit], unit), about: results.UnitOf(unit).About, drop: i, cell: func(c *caseStats) sheetCell {
 			return sheetCell{Text: valueOf(c, unit)}
 		}})
 	}

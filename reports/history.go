@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"onebit/bench"
 	"onebit/bench/history"
+	"onebit/bench/results"
 	"onebit/internal/count"
 	"onebit/internal/term"
 )
@@ -88,7 +88,7 @@ func (v *HistoryView) fields() []field[history.Change] {
 		{label: "machine", text: true, cell: func(c history.Change) sheetCell { return sheetCell{Text: v.machine(of(c).Machine)} }},
 		{label: "unit", text: true, drop: 2, cell: func(c history.Change) sheetCell { return sheetCell{Text: of(c).Unit} }},
 		{label: "before → after", text: true, drop: 3, cell: func(c history.Change) sheetCell {
-			format := bench.UnitOf(of(c).Unit).Format
+			format := results.UnitOf(of(c).Unit).Format
 			return sheetCell{Text: format(c.Before.Level) + " → " + format(c.After.Level)}
 		}},
 		{label: "95% interval", text: true, drop: 4, cell: func(c history.Change) sheetCell { return sheetCell{Text: changeInterval(c)} }},

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"sync"
 
-	"onebit/bench"
 	"onebit/bench/history"
+	"onebit/bench/results"
 	"onebit/internal/count"
 )
 
@@ -141,7 +141,7 @@ const historyHeight = 186
 // plot draws a series: its values, its levels, and the title of each place, which a pointer shows.
 func (v *HistoryView) plot(number int) string {
 	s := v.Series[number]
-	format := bench.UnitOf(s.Unit).Format
+	format := results.UnitOf(s.Unit).Format
 	bottom := plotTop + historyHeight
 	x := span{lo: -0.5, hi: float64(len(s.Values)) - 0.5, from: plotLeft, to: plotRight}
 	y := newSpan(s.Values, float64(bottom), plotTop+8, 0.12, 4, format)
@@ -188,7 +188,7 @@ const mostTitles = 90
 
 // writeTitles lays strips over the picture that say which commits are there.
 func (v *HistoryView) writeTitles(p *gatePlot, s history.Series, x span, bottom int) {
-	format := bench.UnitOf(s.Unit).Format
+	format := results.UnitOf(s.Unit).Format
 	places := min(len(s.Values), mostTitles)
 	for i := range places {
 		from, to := i*len(s.Values)/places, (i+1)*len(s.Values)/places

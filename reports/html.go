@@ -16,8 +16,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
 
-	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 )
 
 func init() {
@@ -72,11 +72,11 @@ func renderPage(w io.Writer, page *template.Template, data any) error {
 }
 
 // WriteHTML writes the report as one page that needs nothing beside it.
-func WriteHTML(ctx context.Context, w io.Writer, res *bench.Results) error {
+func WriteHTML(ctx context.Context, w io.Writer, res *results.Set) error {
 	return until(ctx, w, func(w io.Writer) error { return writeHTML(ctx, w, res) })
 }
 
-func writeHTML(ctx context.Context, w io.Writer, res *bench.Results) error {
+func writeHTML(ctx context.Context, w io.Writer, res *results.Set) error {
 	if IsMachine(res) {
 		return WriteMachinesHTML(w, []Machine{{Results: res}})
 	}

@@ -6,7 +6,7 @@ import (
 	"html/template"
 	"math"
 
-	"onebit/bench"
+	"onebit/bench/results"
 )
 
 type pageMatrix struct {
@@ -110,12 +110,12 @@ func (d *digest) summaryCell(s *summary) pageCell {
 	}
 	cell := pageCell{
 		Winner: s.champion, Time: s.leadText(), Roof: s.roofText(),
-		Error: s.nmse.text(bench.UnitOf(bench.NMSE).Format), Mark: markHTML(d.marks[s.champion]),
+		Error: s.nmse.text(results.UnitOf(results.NMSE).Format), Mark: markHTML(d.marks[s.champion]),
 	}
 	if speed := s.speedText(""); speed != "" {
 		cell.Time += ", " + speed
 	}
-	cell.Share = barShare(s.typical(bench.PctRoof))
+	cell.Share = barShare(s.typical(results.PctRoof))
 	return cell
 }
 
@@ -133,10 +133,10 @@ func (d *digest) pageCell(s *standing) pageCell {
 	}
 	c := s.best()
 	cell := pageCell{
-		Winner: c.contender, Time: signedValue(c, bench.NsPerOp), Spread: c.stats[bench.NsPerOp].spread(bench.NsPerOp),
-		Roof: roofOf(c), Error: valueOf(c, bench.NMSE), Ties: namesOf(s.leaders()[1:]),
+		Winner: c.contender, Time: signedValue(c, results.NsPerOp), Spread: c.stats[results.NsPerOp].spread(results.NsPerOp),
+		Roof: roofOf(c), Error: valueOf(c, results.NMSE), Ties: namesOf(s.leaders()[1:]),
 		Mark: markHTML(d.marks[c.contender]),
 	}
-	cell.Share = barShare(c.center(bench.PctRoof))
+	cell.Share = barShare(c.center(results.PctRoof))
 	return cell
 }

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 	"onebit/internal/count"
 )
 
@@ -70,7 +70,7 @@ func (d *digest) pageTable(base string, number, most int) pageTable {
 		t.Columns = append(t.Columns, pageColumn{Label: cmp.Or(k, "name")})
 	}
 	for _, u := range units {
-		t.Columns = append(t.Columns, pageColumn{Label: u, About: bench.UnitOf(u).About, Number: true})
+		t.Columns = append(t.Columns, pageColumn{Label: u, About: results.UnitOf(u).About, Number: true})
 	}
 	t.Columns = append(t.Columns, pageColumn{Label: "samples", Number: true})
 	if most = rowsOf(most, len(t.Columns)); len(cases) > most {

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"io"
 
-	"onebit/bench"
+	"onebit/bench/results"
 	"onebit/internal/term"
 )
 
@@ -74,7 +74,7 @@ type jsonFailure struct {
 // WriteJSON writes one JSON document of what the tables are made of: the
 // settings, each case's center and interval in each of its units, the noise
 // floors, what failed, and what is doubtful.
-func WriteJSON(w io.Writer, res *bench.Results) error {
+func WriteJSON(w io.Writer, res *results.Set) error {
 	return writeIndented(w, jsonOf(newDigest(res)))
 }
 
@@ -87,7 +87,7 @@ func jsonOf(d *digest) jsonResults {
 		doc.Settings[s.Key] = s.Value
 	}
 	for _, name := range d.units {
-		u := bench.UnitOf(name)
+		u := results.UnitOf(name)
 		doc.Units[name] = jsonUnit{betterWord(u.Better), u.Exact}
 	}
 	versus := d.versus()

@@ -6,12 +6,12 @@ import (
 	"slices"
 	"testing"
 
-	"onebit/bench"
+	"onebit/bench/results"
 )
 
 func TestJSON(t *testing.T) {
 	res := goldenInput(t, "results.txt")
-	res.Failures = append(res.Failures, bench.Failure{Name: bench.ParseName("MatVec/format=f16"), Reason: "row 3 is 1, want 2"})
+	res.Failures = append(res.Failures, results.Failure{Name: results.ParseName("MatVec/format=f16"), Reason: "row 3 is 1, want 2"})
 	res.Warnings = append(res.Warnings, "a doubt\u202e")
 	var b bytes.Buffer
 	if err := WriteJSON(&b, res); err != nil {
@@ -55,7 +55,7 @@ func TestJSON(t *testing.T) {
 	if got := doc.Settings["cpu"]; got == "" || got != res.Setting("cpu") {
 		t.Errorf("cpu %q", got)
 	}
-	if u := doc.Units[bench.NsPerOp]; u.Better != "lower" || u.Exact {
+	if u := doc.Units[results.NsPerOp]; u.Better != "lower" || u.Exact {
 		t.Errorf("ns/op is %+v", u)
 	}
 	if n := len(doc.Failures); n != len(res.Failures) || doc.Failures[n-1].Reason != "row 3 is 1, want 2" || !slices.Contains(doc.Warnings, "a doubt\u202e") {
@@ -66,7 +66,7 @@ func TestJSON(t *testing.T) {
 // Nothing is null that a script would iterate over.
 func TestJSONOfNothing(t *testing.T) {
 	var b bytes.Buffer
-	if err := WriteJSON(&b, &bench.Results{}); err != nil {
+	if err := WriteJSON(&b, &results.Set{}); err != nil {
 		t.Fatal(err)
 	}
 	if bytes.Contains(b.Bytes(), []byte("null")) {

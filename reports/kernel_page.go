@@ -10,9 +10,9 @@ import (
 	"strings"
 	"sync"
 
-	"onebit/bench"
 	"onebit/bench/hotspot"
 	profiles "onebit/bench/profile"
+	"onebit/bench/results"
 	"onebit/internal/term"
 )
 
@@ -27,13 +27,13 @@ var kernelTemplate = sync.OnceValue(func() *template.Template { return newPageTe
 
 // WriteKernel writes the page of a kernel's profile, index.html, into dir. res are
 // the samples of the same run.
-func WriteKernel(dir string, k *profiles.Kernel, res *bench.Results, opt WriteOptions) error {
+func WriteKernel(dir string, k *profiles.Kernel, res *results.Set, opt WriteOptions) error {
 	return writeFiles(dir, opt, func(w io.Writer) error { return WriteKernelHTML(w, k, res) })
 }
 
 // WriteKernelHTML writes a kernel's profile as one page that needs nothing beside
 // it.
-func WriteKernelHTML(w io.Writer, k *profiles.Kernel, res *bench.Results) error {
+func WriteKernelHTML(w io.Writer, k *profiles.Kernel, res *results.Set) error {
 	return renderPage(w, kernelTemplate(), newKernelPage(k, res))
 }
 
@@ -70,7 +70,7 @@ type kernelShare struct {
 	Style template.CSS
 }
 
-func newKernelPage(k *profiles.Kernel, res *bench.Results) *kernelPage {
+func newKernelPage(k *profiles.Kernel, res *results.Set) *kernelPage {
 	d := newDigest(res)
 	name := term.Text(k.Format + "/" + k.Variant + "/" + k.Act)
 	p := &kernelPage{
@@ -147,10 +147,12 @@ func kernelRunSheet(k *profiles.Kernel) *sheet {
 		{label: "product", text: true, cell: func(r run) sheetCell { return sheetCell{Text: r.About()} }},
 		{label: "cycles", about: "for 128 weights", cell: func(r run) sheetCell { return figure(r.Measured(), count2) }},
 		{label: "time", about: "of a product", cell: func(r run) sheetCell { return figure(profiles.FigureOf(r.Times), formatTime) }},
-		{label: "reads", about: "weights per second", cell: func(r run) sheetCell { return sheetCell{Text: bench.UnitOf(bench.WeightRate).Format(r.Rate().Center)} }},
+		{label: "reads", about: "weights per second", cell: func(r run) sheetCell {
+			return sheetCell{Text: results.UnitOf(results.WeightRate).Format(r.Rate().Center)}
+		}},
 		{label: "shape", cell: func(r run) sheetCell { return sheetCell{Text: fmt.Sprintf("%d × %d", r.Rows, r.Cols)} }},
 		{label: "weights", about: "packed", cell: func(r run) sheetCell {
-			return sheetCell{Text: bench.UnitOf(bench.PackedBytes).Format(float64(r.Bytes))}
+			return sheetCell{Text: results.UnitOf(results.PackedBytes).Format(float64(r.Bytes))}
 		}},
 	})
 }

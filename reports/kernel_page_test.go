@@ -9,12 +9,12 @@ import (
 	"strings"
 	"testing"
 
-	"onebit/bench"
 	"onebit/bench/hotspot"
 	profiles "onebit/bench/profile"
+	"onebit/bench/results"
 )
 
-func kernelPageFixture() (*profiles.Kernel, *bench.Results) {
+func kernelPageFixture() (*profiles.Kernel, *results.Set) {
 	line := func(addr uint64, mnemonic, operands string, samples int) profiles.KernelLine {
 		return profiles.KernelLine{Instruction: hotspot.Instruction{Addr: addr, Mnemonic: mnemonic, Operands: operands}, Samples: []int{samples, 0}, Count: 0.0625}
 	}
@@ -31,7 +31,7 @@ func kernelPageFixture() (*profiles.Kernel, *bench.Results) {
 		Steps: &profiles.KernelSteps{Rows: 128, Cols: 256, Total: 7, Once: 30}, Disassembler: "objdump <1>",
 		Bounds: &hotspot.Analysis{CPU: "icelake-server", StandIn: true, Version: "14", Loads: 16, Ports: 32, Simulated: 48},
 	}
-	return k, &bench.Results{Settings: []bench.Setting{{Key: "cpu", Value: "a CPU"}, {Key: "command", Value: "onebit profile --kernel"}}}
+	return k, &results.Set{Settings: []results.Setting{{Key: "cpu", Value: "a CPU"}, {Key: "command", Value: "onebit profile --kernel"}}}
 }
 
 func TestKernelPage(t *testing.T) {

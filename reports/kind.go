@@ -7,7 +7,7 @@ import (
 	"io"
 	"slices"
 
-	"onebit/bench"
+	"onebit/bench/results"
 	"onebit/internal/ctxio"
 )
 
@@ -16,18 +16,18 @@ type Kind struct {
 	Name      string // html, markdown, table, csv, samples
 	Extension string // of a file that holds it, without the dot
 	About     string // in a few words, for people
-	Render    func(ctx context.Context, w io.Writer, res *bench.Results) error
+	Render    func(ctx context.Context, w io.Writer, res *results.Set) error
 
 	several func(ctx context.Context, w io.Writer, f *fleet) error // Render of several machines
 }
 
 // RenderFleet renders the results of several machines, each of which stands for itself; those of one as
 // Render does.
-func (k Kind) RenderFleet(ctx context.Context, w io.Writer, results *bench.Fleet) error {
-	if len(results.Machines) == 1 {
-		return k.Render(ctx, w, oneMachine(results))
+func (k Kind) RenderFleet(ctx context.Context, w io.Writer, found *results.Fleet) error {
+	if len(found.Machines) == 1 {
+		return k.Render(ctx, w, oneMachine(found))
 	}
-	return k.several(ctx, w, newFleet(results))
+	return k.several(ctx, w, newFleet(found))
 }
 
 // until does work that writes to w, and ends at once with ctx: what the work goes on to write then is for nothing.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 )
 
 // An errorSeries is the error of one tensor in each block, for all the contenders that share it:
@@ -34,7 +34,7 @@ func (m *model) formErrors() {
 	m.errors = make(map[tensorRow][]errorSeries)
 	byContender := make(map[string]map[tensorRow][]*caseStats)
 	for _, c := range m.lockstep {
-		if _, measured := c.center(bench.NMSE); !measured {
+		if _, measured := c.center(results.NMSE); !measured {
 			continue
 		}
 		if byContender[c.contender] == nil {
@@ -58,7 +58,7 @@ func groupAlike(lockstep []*caseStats) [][]string {
 		if prints[c.contender] == nil {
 			prints[c.contender] = new(strings.Builder)
 		}
-		e, _ := c.center(bench.NMSE)
+		e, _ := c.center(results.NMSE)
 		fmt.Fprintln(prints[c.contender], c.name.Without(names.Variant, names.Act, names.Packing), e)
 	}
 	var groups [][]string
@@ -94,8 +94,8 @@ func (s errorSeries) last() *caseStats { return s.cases[len(s.cases)-1] }
 
 func (s errorSeries) worst() *caseStats {
 	return slices.MaxFunc(s.cases, func(a, b *caseStats) int {
-		x, _ := a.center(bench.NMSE)
-		y, _ := b.center(bench.NMSE)
+		x, _ := a.center(results.NMSE)
+		y, _ := b.center(results.NMSE)
 		switch {
 		case x < y:
 			return -1
@@ -110,7 +110,7 @@ func (s errorSeries) worst() *caseStats {
 func (s errorSeries) leastCosine() (least float64, ok bool) {
 	least = math.Inf(1)
 	for _, c := range s.cases {
-		if v, has := c.center(bench.Cosine); has {
+		if v, has := c.center(results.Cosine); has {
 			least, ok = min(least, v), true
 		}
 	}
@@ -135,11 +135,11 @@ func (d *digest) errorSheet(m *model) *sheet {
 	fields := []field[string]{{label: names.Variant, text: true, cell: func(name string) sheetCell {
 		return sheetCell{Text: name, Mark: markHTML(d.marks[name])}
 	}}}
-	for i, unit := range []string{bench.KLD, bench.Top1, bench.Top5, bench.Perplexity, bench.RefPpl, bench.NMSE} {
-		fields = append(fields, field[string]{label: unit, about: bench.UnitOf(unit).About, drop: i, cell: func(name string) sheetCell {
+	for i, unit := range []string{results.KLD, results.Top1, results.Top5, results.Perplexity, results.RefPpl, results.NMSE} {
+		fields = append(fields, field[string]{label: unit, about: results.UnitOf(unit).About, drop: i, cell: func(name string) sheetCell {
 			c := find(m.logits, name)
 			cell := errorCell(c, unit)
-			if unit == bench.Perplexity {
+			if unit == results.Perplexity {
 				cell.Remark = perplexityChange(c)
 			}
 			return cell
@@ -151,10 +151,10 @@ func (d *digest) errorSheet(m *model) *sheet {
 		if !ok {
 			return sheetCell{}
 		}
-		return sheetCell{Text: valueOf(s.worst(), bench.NMSE), Remark: "in " + s.worst().name.Get(names.Block)}
+		return sheetCell{Text: valueOf(s.worst(), results.NMSE), Remark: "in " + s.worst().name.Get(names.Block)}
 	}})
-	for i, unit := range []string{bench.NMSE, bench.Cosine, bench.MaxAbsErr} {
-		fields = append(fields, field[string]{label: "last block " + unit, about: bench.UnitOf(unit).About + ", of the stream behind the last block", drop: 8 + i, cell: func(name string) sheetCell {
+	for i, unit := range []string{results.NMSE, results.Cosine, results.MaxAbsErr} {
+		fields = append(fields, field[string]{label: "last block " + unit, about: results.UnitOf(unit).About + ", of the stream behind the last block", drop: 8 + i, cell: func(name string) sheetCell {
 			s, ok := of(accumulated, name)
 			if !ok {
 				return sheetCell{}
@@ -172,7 +172,7 @@ func errorCell(c *caseStats, unit string) sheetCell {
 
 // boundsIn is the interval of a case's value in a unit, "" if there is none.
 func boundsIn(c *caseStats, unit string) string {
-	low, high := bench.Bounds(unit)
+	low, high := results.Bounds(unit)
 	lo, hi := valueIn(c, low), valueIn(c, high)
 	if lo == "" || hi == "" {
 		return ""
@@ -185,8 +185,8 @@ func perplexityChange(c *caseStats) string {
 	if c == nil {
 		return ""
 	}
-	ppl, ok := c.center(bench.Perplexity)
-	ref, known := c.center(bench.RefPpl)
+	ppl, ok := c.center(results.Perplexity)
+	ref, known := c.center(results.RefPpl)
 	if !ok || !known || ref <= 0 {
 		return ""
 	}
@@ -201,7 +201,7 @@ func errorCaption(m *model) string {
 			continue
 		}
 		text += " Predictions over " + n + " tokens"
-		if boundsIn(c, bench.KLD) != "" {
+		if boundsIn(c, results.KLD) != "" {
 			text += ", with 95 % intervals over them"
 		}
 		text += "."
@@ -259,18 +259,18 @@ func (d *digest) tensorSheet(m *model) *sheet {
 func (s errorSeries) cell() sheetCell {
 	var errors []float64
 	for _, c := range s.cases {
-		e, _ := c.center(bench.NMSE)
+		e, _ := c.center(results.NMSE)
 		errors = append(errors, e)
 	}
 	var remark string
 	if len(s.cases) > 1 {
-		remark = fmt.Sprintf("≤ %s in block %s, ", valueOf(s.worst(), bench.NMSE), s.worst().name.Get(names.Block))
+		remark = fmt.Sprintf("≤ %s in block %s, ", valueOf(s.worst(), results.NMSE), s.worst().name.Get(names.Block))
 	}
 	if least, ok := s.leastCosine(); ok {
-		remark += "cosine ≥ " + bench.UnitOf(bench.Cosine).Format(least)
+		remark += "cosine ≥ " + results.UnitOf(results.Cosine).Format(least)
 	}
 	remark = strings.TrimSuffix(remark, ", ")
-	return sheetCell{Text: bench.UnitOf(bench.NMSE).Format(meanError(errors)), Remark: remark}
+	return sheetCell{Text: results.UnitOf(results.NMSE).Format(meanError(errors)), Remark: remark}
 }
 
 // logitsOf finds the predictions of a run's variant. How its weights are packed does not change them.
@@ -295,7 +295,7 @@ func sameVariant(cases []*caseStats, c *caseStats) *caseStats {
 }
 
 // modelErrorUnits are the measures of a model's error, the first that is there.
-var modelErrorUnits = []string{bench.KLD, bench.NMSE, bench.Perplexity}
+var modelErrorUnits = []string{results.KLD, results.NMSE, results.Perplexity}
 
 // errorOf is the model's error in a run of c: that of its predictions or, failing that, of the stream
 // behind the last block.
@@ -334,14 +334,14 @@ func (m *model) errorText(r *run) string {
 		}
 	}
 	if c := m.logitsOf(r); c != nil {
-		add("kld ", errorCell(c, bench.KLD).text())
-		add("same most likely token ", errorCell(c, bench.Top1).text())
+		add("kld ", errorCell(c, results.KLD).text())
+		add("same most likely token ", errorCell(c, results.Top1).text())
 		add("perplexity ", perplexityChange(c))
 	}
 	for _, t := range m.tests {
 		if c := r.cases[t]; len(parts) == 0 && c != nil {
 			if unit, v, ok := m.errorOf(c); ok {
-				add(unit+" ", bench.UnitOf(unit).Format(v))
+				add(unit+" ", results.UnitOf(unit).Format(v))
 			}
 		}
 	}

@@ -12,8 +12,9 @@ import (
 	"strings"
 	"sync"
 
-	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/noise"
+	"onebit/bench/results"
 	"onebit/internal/sysinfo"
 	"onebit/internal/term"
 )
@@ -26,11 +27,11 @@ var machineTemplate = sync.OnceValue(func() *template.Template { return newPageT
 // A Machine is the results of a run of onebit machine.
 type Machine struct {
 	Name    string // to tell it from others; "" where it is the only one
-	Results *bench.Results
+	Results *results.Set
 }
 
 // IsMachine reports whether results are those of onebit machine.
-func IsMachine(res *bench.Results) bool {
+func IsMachine(res *results.Set) bool {
 	for _, s := range res.Samples {
 		if !names.IsMachine(s.Name) {
 			return false
@@ -82,17 +83,17 @@ func newMachineReport(machines []Machine) *machineReport {
 	r := &machineReport{}
 	for _, m := range machines {
 		d := newDigest(m.Results)
-		results := &machineResults{digest: d, name: label(m.Name), byName: make(map[string]*caseStats)}
+		found := &machineResults{digest: d, name: label(m.Name), byName: make(map[string]*caseStats)}
 		for _, c := range d.cases {
-			results.byName[levelName(c.name)] = c
+			found.byName[levelName(c.name)] = c
 		}
-		r.machines = append(r.machines, results)
+		r.machines = append(r.machines, found)
 	}
 	return r
 }
 
 // levelName is what machines whose caches differ in size have in common.
-func levelName(n bench.Name) string {
+func levelName(n results.Name) string {
 	if n.Get(names.Level) != "" {
 		return n.Without(names.Bytes)
 	}
@@ -183,7 +184,7 @@ func (m *machineResults) cell(name, unit string) sheetCell {
 		cell.Text += c.signs
 		cell.Remark = s.spread(unit)
 	}
-	if rate, ok := c.perCycle(); ok && unit == bench.OpRate {
+	if rate, ok := c.perCycle(); ok && unit == results.OpRate {
 		cell.Remark = strings.TrimSpace(cell.Remark + fmt.Sprintf(", %.3g a cycle", rate))
 	}
 	return cell
@@ -191,8 +192,8 @@ func (m *machineResults) cell(name, unit string) sheetCell {
 
 // perCycle is how many multiply-adds a thread does in a cycle of its clock.
 func (c *caseStats) perCycle() (float64, bool) {
-	ops, ok1 := c.center(bench.OpRate)
-	hz, ok2 := c.center(bench.ClockRate)
+	ops, ok1 := c.center(results.OpRate)
+	hz, ok2 := c.center(results.ClockRate)
 	threads := names.ThreadsOf(c.name)
 	if !ok1 || !ok2 || hz <= 0 || threads == 0 {
 		return 0, false
@@ -208,7 +209,7 @@ func (r *machineReport) sheets() []*sheet {
 
 const spreadText = "± is the interval in which the next run's median is expected."
 
-var rateUnits = map[string]string{names.ReadAccess: bench.ReadRate, names.WriteAccess: bench.WriteRate, names.CopyAccess: bench.CopyRate}
+var rateUnits = map[string]string{names.ReadAccess: results.ReadRate, names.WriteAccess: results.WriteRate, names.CopyAccess: results.CopyRate}
 
 func (r *machineReport) bandwidthSheet() *sheet {
 	var rows []machineRow
@@ -245,7 +246,7 @@ func (r *machineReport) latencySheet() *sheet {
 			continue
 		}
 		name := func(pages string) string { return names.Latency{Bytes: n, Pages: pages}.String() }
-		rows = append(rows, machineRow{[]string{sizeText(n)}, name, bench.NsPerOp})
+		rows = append(rows, machineRow{[]string{sizeText(n)}, name, results.NsPerOp})
 	}
 	columns := r.columns(r.keys(names.BaseLatency, names.Pages), func(p string) string { return p + " pages" })
 	return r.sheet("latency", "Latency", "Time of a load that waits for the one before it, in random order over so many bytes. "+spreadText, []string{"bytes"}, rows, columns)
@@ -259,7 +260,7 @@ func (r *machineReport) peakSheet() *sheet {
 				n, _ := strconv.Atoi(threads)
 				return names.DotPeak{Type: kind, ISA: isa, Threads: n}.String()
 			}
-			rows = append(rows, machineRow{[]string{kind, isa}, name, bench.OpRate})
+			rows = append(rows, machineRow{[]string{kind, isa}, name, results.OpRate})
 		}
 	}
 	return r.sheet("peaks", "Multiply-adds", "Multiply-adds per second in registers, by instruction set, all threads together; and how many each thread does in a cycle of its clock. "+spreadText,
@@ -275,7 +276,7 @@ func (r *machineReport) isas(kind string) (out []string) {
 				if _, seen := best[isa]; !seen {
 					out = append(out, isa)
 				}
-				v, _ := c.center(bench.OpRate)
+				v, _ := c.center(results.OpRate)
 				best[isa] = max(best[isa], v)
 			}
 		}
@@ -291,21 +292,21 @@ func (r *machineReport) costSheet() *sheet {
 	}
 	for _, threads := range r.keys(names.BaseFrequency, names.Threads) {
 		n, _ := strconv.Atoi(threads)
-		add("clock, "+threadsText(threads), bench.ClockRate, names.Frequency(n))
+		add("clock, "+threadsText(threads), results.ClockRate, names.Frequency(n))
 	}
-	add("reading the time", bench.NsPerOp, names.BaseTimer)
+	add("reading the time", results.NsPerOp, names.BaseTimer)
 	for _, threads := range r.keys(names.BaseDispatch, names.Threads) {
 		n, _ := strconv.Atoi(threads)
-		add("handing work to "+threadsText(threads), bench.NsPerOp, names.Dispatch(n))
+		add("handing work to "+threadsText(threads), results.NsPerOp, names.Dispatch(n))
 	}
 	for _, threads := range r.keys(names.BaseGather, names.Threads) {
 		n, _ := strconv.Atoi(threads)
-		add("until "+threadsText(threads)+" have begun and ended", bench.NsPerOp, names.Gather(n))
-		add("the same, as onebit estimates it", bench.Estimated, names.Gather(n))
+		add("until "+threadsText(threads)+" have begun and ended", results.NsPerOp, names.Gather(n))
+		add("the same, as onebit estimates it", results.Estimated, names.Gather(n))
 	}
 	if _, cells := r.machines[0].pairs(); len(cells) == 1 {
 		for pair := range cells {
-			add(fmt.Sprintf("round trip between CPU %d and %d", pair[0], pair[1]), bench.NsPerOp, names.RoundTrip(pair[0], pair[1]))
+			add(fmt.Sprintf("round trip between CPU %d and %d", pair[0], pair[1]), results.NsPerOp, names.RoundTrip(pair[0], pair[1]))
 		}
 	}
 	return r.sheet("costs", "Clock and dispatch", "The frequency is that of a loop of dependent operations. "+spreadText, []string{""}, rows,
@@ -341,14 +342,14 @@ type statesRow struct {
 	machine *machineResults
 	c       *caseStats
 	unit    string
-	states  []bench.State
+	states  []noise.State
 }
 
 func (r *machineReport) statesSheet() *sheet {
 	var rows []statesRow
 	for _, m := range r.machines {
 		for _, c := range m.cases {
-			for _, unit := range []string{bench.ReadRate, bench.WriteRate, bench.CopyRate, bench.OpRate} {
+			for _, unit := range []string{results.ReadRate, results.WriteRate, results.CopyRate, results.OpRate} {
 				if s, ok := c.stats[unit]; ok && len(s.States) == 2 {
 					rows = append(rows, statesRow{m, c, unit, s.States})
 				}
@@ -360,12 +361,12 @@ func (r *machineReport) statesSheet() *sheet {
 	}
 	trip := func(i int) func(statesRow) sheetCell {
 		return func(row statesRow) sheetCell {
-			return sheetCell{Text: bench.UnitOf(bench.RoundTrip).Format(row.states[i].RoundTrip)}
+			return sheetCell{Text: results.UnitOf(results.RoundTrip).Format(row.states[i].RoundTrip)}
 		}
 	}
 	value := func(i int) func(statesRow) sheetCell {
 		return func(row statesRow) sheetCell {
-			return sheetCell{Text: bench.UnitOf(row.unit).Format(row.states[i].Center)}
+			return sheetCell{Text: results.UnitOf(row.unit).Format(row.states[i].Center)}
 		}
 	}
 	return newSheet("states", "Near and far", "The machine was in two states while these were measured: its threads near each other and far apart, as a cache line's round trip tells.", rows, []field[statesRow]{
@@ -380,12 +381,12 @@ func (r *machineReport) statesSheet() *sheet {
 func (m *machineResults) advice() string {
 	name := cmp.Or(m.name, term.Text(m.res.Setting("cpu")))
 	var parts []string
-	if c := m.best(names.BaseBandwidth, bench.ReadRate, func(n bench.Name) bool { return n.Get(names.Level) == names.DRAM }); c != nil {
-		parts = append(parts, fmt.Sprintf("reads %s from memory with %s", valueOf(c, bench.ReadRate), threadsText(c.name.Get(names.Threads))))
+	if c := m.best(names.BaseBandwidth, results.ReadRate, func(n results.Name) bool { return n.Get(names.Level) == names.DRAM }); c != nil {
+		parts = append(parts, fmt.Sprintf("reads %s from memory with %s", valueOf(c, results.ReadRate), threadsText(c.name.Get(names.Threads))))
 	}
 	for _, kind := range []string{names.Int8, "f32"} {
-		if c := m.best(names.BaseDotPeak, bench.OpRate, func(n bench.Name) bool { return n.Get(names.Type) == kind }); c != nil {
-			parts = append(parts, fmt.Sprintf("multiplies and adds %s %s with %s (%s)", valueOf(c, bench.OpRate), kind, threadsText(c.name.Get(names.Threads)), label(c.name.Get(names.ISA))))
+		if c := m.best(names.BaseDotPeak, results.OpRate, func(n results.Name) bool { return n.Get(names.Type) == kind }); c != nil {
+			parts = append(parts, fmt.Sprintf("multiplies and adds %s %s with %s (%s)", valueOf(c, results.OpRate), kind, threadsText(c.name.Get(names.Threads)), label(c.name.Get(names.ISA))))
 		}
 	}
 	if len(parts) == 0 {
@@ -395,7 +396,7 @@ func (m *machineResults) advice() string {
 }
 
 // best is the case that has most of a unit; nil if there is none.
-func (m *machineResults) best(base, unit string, keep func(bench.Name) bool) (best *caseStats) {
+func (m *machineResults) best(base, unit string, keep func(results.Name) bool) (best *caseStats) {
 	most := math.Inf(-1)
 	for _, c := range m.ofBase(base) {
 		if v, ok := c.center(unit); ok && v > most && keep(c.name) {
@@ -425,7 +426,7 @@ func (m *machineResults) remarks() (out []string) {
 
 // unavailable is what this machine could not measure, and why.
 func (m *machineResults) unavailable() []string {
-	if text := m.res.Setting(bench.UnmeasuredKey); text != "" {
+	if text := m.res.Setting(results.UnmeasuredKey); text != "" {
 		return strings.Split(text, "; ")
 	}
 	return nil

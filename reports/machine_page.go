@@ -13,8 +13,8 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
-	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 	"onebit/internal/sysinfo"
 )
 
@@ -92,7 +92,7 @@ func WriteMachinesHTML(w io.Writer, machines []Machine) error {
 		}
 		facts := machineFacts{Name: m.name, Command: m.res.Setting("command")}
 		for _, s := range m.res.Settings {
-			if s.Key != bench.UnmeasuredKey {
+			if s.Key != results.UnmeasuredKey {
 				facts.Environment = append(facts.Environment, fact{s.Key, s.Value})
 			}
 		}
@@ -117,7 +117,7 @@ func (m *machineResults) matrix() (machineMatrix, bool) {
 	}
 	longest := 0.0
 	for _, c := range cells {
-		v, _ := c.center(bench.NsPerOp)
+		v, _ := c.center(results.NsPerOp)
 		longest = max(longest, v)
 	}
 	out := machineMatrix{Machine: m.name, CPUs: cpus}
@@ -126,7 +126,7 @@ func (m *machineResults) matrix() (machineMatrix, bool) {
 		for _, to := range cpus {
 			var cell machineMatrixCell
 			if c := cells[[2]int{min(from, to), max(from, to)}]; c != nil && from != to {
-				v, _ := c.center(bench.NsPerOp)
+				v, _ := c.center(results.NsPerOp)
 				cell.Text = strconv.FormatFloat(v, 'f', 0, 64)
 				cell.Shade = template.CSS(fmt.Sprintf("background:color-mix(in srgb, var(--s1) %.0f%%, var(--paper))", 60*v/max(longest, 1e-9)))
 			}
@@ -144,7 +144,7 @@ type machineLine struct {
 }
 
 // lines collects a line for each machine and value of a key.
-func (r *machineReport) lines(base, key, unit string, text func(string) string, keep func(bench.Name) bool) (out []machineLine) {
+func (r *machineReport) lines(base, key, unit string, text func(string) string, keep func(results.Name) bool) (out []machineLine) {
 	for _, c := range r.columns(r.keys(base, key), text) {
 		line := machineLine{name: c.label}
 		for _, cs := range c.machine.ofBase(base) {
@@ -167,17 +167,17 @@ func (r *machineReport) sweepFigure() *figure {
 	if !slices.Contains(r.keys(names.BaseBandwidth, names.Pages), pages) {
 		pages = "small"
 	}
-	lines := r.lines(names.BaseBandwidth, names.Threads, bench.ReadRate, threadsText, func(n bench.Name) bool {
+	lines := r.lines(names.BaseBandwidth, names.Threads, results.ReadRate, threadsText, func(n results.Name) bool {
 		return n.Get(names.Access) == names.ReadAccess && n.Get(names.Pages) == pages
 	})
 	return r.sizesFigure("sweep", "Reading, over sizes", "Bytes read per second over how many bytes are read again and again, on "+pages+" pages, all threads together.",
-		lines, bench.UnitOf(bench.ReadRate).Format)
+		lines, results.UnitOf(results.ReadRate).Format)
 }
 
 // latencyFigure is how long a load takes, over sizes.
 func (r *machineReport) latencyFigure() *figure {
-	lines := r.lines(names.BaseLatency, names.Pages, bench.NsPerOp, func(p string) string { return p + " pages" }, func(bench.Name) bool { return true })
-	return r.sizesFigure("latency-curve", "Latency, over sizes", "Time of a load that waits for the one before, over how many bytes they are from.", lines, bench.UnitOf(bench.NsPerOp).Format)
+	lines := r.lines(names.BaseLatency, names.Pages, results.NsPerOp, func(p string) string { return p + " pages" }, func(results.Name) bool { return true })
+	return r.sizesFigure("latency-curve", "Latency, over sizes", "Time of a load that waits for the one before, over how many bytes they are from.", lines, results.UnitOf(results.NsPerOp).Format)
 }
 
 // sizesFigure draws lines over sizes; nil if there are none.
@@ -250,7 +250,7 @@ func (r *machineReport) peakFigure() *figure {
 				if cs == nil {
 					continue
 				}
-				if v, ok := cs.center(bench.OpRate); ok {
+				if v, ok := cs.center(results.OpRate); ok {
 					peaks = append(peaks, peak{label(kind + " " + isa), v, i})
 				}
 			}
@@ -272,12 +272,12 @@ func (r *machineReport) peakFigure() *figure {
 	f := &figure{name: "peaks-bars", heading: "Multiply-adds per second", reading: "Multiply-adds per second of each instruction set, in registers.", width: narrowWidth,
 		height: vg.Length(18*len(rows) + 50), margin: 60}
 	panel := newPanel("")
-	newAxis(values, false, 3, bench.UnitOf(bench.OpRate).Format).fromZero().apply(&panel.X)
+	newAxis(values, false, 3, results.UnitOf(results.OpRate).Format).fromZero().apply(&panel.X)
 	nominalAxis(panel, rows, true)
 	addGrid(panel, true, false)
 	for i, p := range peaks {
 		row := rowAt(i, len(peaks))
-		panel.Add(bar{from: 0, to: p.value, row: row, half: 6, color: inkOf(seriesRole(p.role))}, besides{lo: 0, hi: p.value, row: row, text: bench.UnitOf(bench.OpRate).Format(p.value)})
+		panel.Add(bar{from: 0, to: p.value, row: row, half: 6, color: inkOf(seriesRole(p.role))}, besides{lo: 0, hi: p.value, row: row, text: results.UnitOf(results.OpRate).Format(p.value)})
 	}
 	for i, c := range columns {
 		f.legend = append(f.legend, legendEntry{c.label, glyph(i, 4.5)})
@@ -291,7 +291,7 @@ func (r *machineReport) peakFigure() *figure {
 func (r *machineReport) timeFigures() (out []*figure) {
 	for i, m := range r.machines {
 		var seconds []float64
-		clock, stolen, others := m.over(bench.ClockRate), m.over(bench.StolenShare), m.over(bench.OtherShare)
+		clock, stolen, others := m.over(results.ClockRate), m.over(results.StolenShare), m.over(results.OtherShare)
 		for _, p := range slices.Concat(clock, stolen, others) {
 			seconds = append(seconds, p[0])
 		}
@@ -305,8 +305,8 @@ func (r *machineReport) timeFigures() (out []*figure) {
 		}
 		f := &figure{name: fmt.Sprintf("over-time-%d", i+1), heading: heading, width: narrowWidth, height: 380,
 			reading: "Above, the frequency of the clock right after each sample; of several threads, their mean. Below, the share of all CPUs' time that others had in the quarter of a second before."}
-		top := timePanel("clock frequency", x, [][][2]float64{clock}, bench.UnitOf(bench.ClockRate).Format, false)
-		bottom := timePanel("share of CPU time", x, [][][2]float64{others, stolen}, bench.UnitOf(bench.StolenShare).Format, true)
+		top := timePanel("clock frequency", x, [][][2]float64{clock}, results.UnitOf(results.ClockRate).Format, false)
+		bottom := timePanel("share of CPU time", x, [][][2]float64{others, stolen}, results.UnitOf(results.StolenShare).Format, true)
 		f.panels = [][]*plot.Plot{{top}, {bottom}}
 		f.legend = []legendEntry{{"above: the clock; below: other processes", glyph(0, 4.5)}, {"the hypervisor", glyph(1, 4.5)}}
 		out = append(out, f)
@@ -317,7 +317,7 @@ func (r *machineReport) timeFigures() (out []*figure) {
 // over is a unit's values over the seconds of the run.
 func (m *machineResults) over(unit string) (points [][2]float64) {
 	for _, s := range m.res.Samples {
-		at, ok1 := s.Value(bench.SinceStart)
+		at, ok1 := s.Value(results.SinceStart)
 		v, ok2 := s.Value(unit)
 		if ok1 && ok2 {
 			points = append(points, [2]float64{at, v})

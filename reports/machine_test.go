@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 )
 
 // machineFile is the results of a machine with some CPUs, scale times as fast as
 // another, in three processes.
-func machineFile(t *testing.T, cpus int, scale float64) *bench.Results {
+func machineFile(t *testing.T, cpus int, scale float64) *results.Set {
 	t.Helper()
 	var b strings.Builder
 	fmt.Fprintf(&b, "cpu: CPU%v\ncpus-usable: %d\nunavailable: DotPeak/type=bf16/isa=avx512bf16: this machine lacks avx512bf16; Latency/pages=huge: none\n", scale, cpus)
@@ -46,7 +46,7 @@ func machineFile(t *testing.T, cpus int, scale float64) *bench.Results {
 			}
 		}
 	}
-	res, err := bench.Read(strings.NewReader(b.String()), "machine.txt")
+	res, err := results.Read(strings.NewReader(b.String()), "machine.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func TestPartsOfAMachine(t *testing.T) {
 		"BenchmarkLatency/bytes=8192/pages=<b> 1 20 ns/op\nBenchmarkLatency/bytes=16384/pages=<b> 1 20 ns/op\n",
 		"BenchmarkDotPeak/type=int8/isa=<script>/threads=1 1 1 ns/op 1e300 mac/s 1e-300 Hz\n",
 	} {
-		res, err := bench.Read(strings.NewReader(text), "part.txt")
+		res, err := results.Read(strings.NewReader(text), "part.txt")
 		if err != nil || !IsMachine(res) {
 			t.Fatalf("%s: %v", text, err)
 		}
@@ -152,7 +152,7 @@ func TestPartsOfAMachine(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	if IsMachine(&bench.Results{}) {
+	if IsMachine(&results.Set{}) {
 		t.Error("an empty file is a machine's")
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"onebit/bench"
+	"onebit/bench/results"
 	"onebit/internal/term"
 )
 
@@ -16,7 +16,7 @@ func init() {
 
 // WriteMarkdown writes the report as GitHub-flavoured Markdown: what is wrong or doubtful, who wins
 // where, the machine, and every case.
-func WriteMarkdown(w io.Writer, res *bench.Results) error {
+func WriteMarkdown(w io.Writer, res *results.Set) error {
 	d := newDigest(res)
 	var b strings.Builder
 	b.WriteString("# " + markdown(d.title()) + "\n\n")
@@ -48,7 +48,7 @@ func WriteMarkdown(w io.Writer, res *bench.Results) error {
 	return err
 }
 
-func writeMarkdownProblems(b *strings.Builder, heading string, failures []bench.Failure, doubts []doubt) {
+func writeMarkdownProblems(b *strings.Builder, heading string, failures []results.Failure, doubts []doubt) {
 	if heading == "" {
 		return
 	}
@@ -161,7 +161,7 @@ func (s *summary) text() string {
 	if roof := s.roofText(); roof != "" {
 		parts = append(parts, roof)
 	}
-	if e := s.nmse.text(bench.UnitOf(bench.NMSE).Format); e != "" {
+	if e := s.nmse.text(results.UnitOf(results.NMSE).Format); e != "" {
 		parts = append(parts, "nmse "+e)
 	}
 	return strings.Join(parts, ", ")
@@ -173,11 +173,11 @@ func (d *digest) standingText(s *standing) string {
 		return ""
 	}
 	c := s.best()
-	parts := []string{c.contender + " " + signedValue(c, bench.NsPerOp)}
+	parts := []string{c.contender + " " + signedValue(c, results.NsPerOp)}
 	if roof := roofOf(c); roof != "" {
 		parts = append(parts, roof)
 	}
-	if e := valueOf(c, bench.NMSE); e != "" {
+	if e := valueOf(c, results.NMSE); e != "" {
 		parts = append(parts, "nmse "+e)
 	}
 	if s.ties > 0 {

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 )
 
 // testOrder is where reports list tests of a kind: in the order of names.TestKinds, those of no known
@@ -45,7 +45,7 @@ func (c *caseStats) partOfModel() bool {
 // formModels gathers what belongs to each model.
 func (d *digest) formModels() {
 	byName := make(map[string]*model)
-	modelOf := func(n bench.Name) *model {
+	modelOf := func(n results.Name) *model {
 		name := n.Get(names.Model)
 		if byName[name] == nil {
 			byName[name] = &model{name: name}
@@ -119,7 +119,7 @@ func (m *model) formRuns() {
 		case y == nil:
 			return -1
 		}
-		return cmp.Compare(x.stats[bench.NsPerOp].Center, y.stats[bench.NsPerOp].Center)
+		return cmp.Compare(x.stats[results.NsPerOp].Center, y.stats[results.NsPerOp].Center)
 	})
 }
 
@@ -165,11 +165,11 @@ func (d *digest) leader(m *model) (s *standing, ok bool) {
 		return nil, false
 	}
 	timed := slices.DeleteFunc(slices.Clone(m.lead().cases), func(c *caseStats) bool {
-		_, ok := c.center(bench.NsPerOp)
+		_, ok := c.center(results.NsPerOp)
 		return !ok
 	})
 	for _, p := range d.decisive(panels(timed)) {
-		if other, _ := d.rank(m.lead(), p); s == nil || other.best().stats[bench.NsPerOp].Center < s.best().stats[bench.NsPerOp].Center {
+		if other, _ := d.rank(m.lead(), p); s == nil || other.best().stats[results.NsPerOp].Center < s.best().stats[results.NsPerOp].Center {
 			s = other
 		}
 	}
@@ -190,7 +190,7 @@ func (m *model) run(contender string, p panel) *run {
 func (r *run) peak() *caseStats {
 	var most *caseStats
 	for _, c := range r.cases {
-		v, ok := c.center(bench.PeakRSS)
+		v, ok := c.center(results.PeakRSS)
 		if !ok {
 			continue
 		}
@@ -198,7 +198,7 @@ func (r *run) peak() *caseStats {
 			most = c
 			continue
 		}
-		w, _ := most.center(bench.PeakRSS)
+		w, _ := most.center(results.PeakRSS)
 		if v > w || v == w && c.name.Full < most.name.Full {
 			most = c
 		}

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 )
 
 // A glance is what is said of a model in a few words.
@@ -77,7 +77,7 @@ func (m *model) speedText(r *run, kind string) string {
 
 // roofOf is a case's share of the roof in words; "" without one.
 func roofOf(c *caseStats) string {
-	text := valueOf(c, bench.PctRoof)
+	text := valueOf(c, results.PctRoof)
 	return textIf(text != "", text+" of roof")
 }
 
@@ -86,7 +86,7 @@ func ceilingText(c *caseStats) string {
 	if roof := roofOf(c); roof != "" {
 		return roof
 	}
-	if peak := valueOf(c, bench.PctPeak); peak != "" {
+	if peak := valueOf(c, results.PctPeak); peak != "" {
 		return peak + " of peak"
 	}
 	return ""
@@ -95,18 +95,18 @@ func ceilingText(c *caseStats) string {
 // memoryPart is a part of a case's peak; "" where the parts are of another moment and exceed it, as in
 // files of before they were looked at together.
 func memoryPart(c *caseStats, unit string) string {
-	if c == nil || sum(c, bench.AnonBytes, bench.FileBytes) > sum(c, bench.PeakRSS) {
+	if c == nil || sum(c, results.AnonBytes, results.FileBytes) > sum(c, results.PeakRSS) {
 		return ""
 	}
 	return valueOf(c, unit)
 }
 
 func memoryText(c *caseStats) string {
-	text := valueIn(c, bench.PeakRSS)
+	text := valueIn(c, results.PeakRSS)
 	if text == "" {
 		return ""
 	}
-	if anon, file := memoryPart(c, bench.AnonBytes), memoryPart(c, bench.FileBytes); anon != "" && file != "" {
+	if anon, file := memoryPart(c, results.AnonBytes), memoryPart(c, results.FileBytes); anon != "" && file != "" {
 		text += fmt.Sprintf(": %s anonymous, %s file", anon, file)
 	}
 	if plan := planText(c); plan != "" {
@@ -119,12 +119,12 @@ func memoryText(c *caseStats) string {
 func planText(c *caseStats) string {
 	var parts []string
 	for _, part := range []struct{ name, unit string }{
-		{"weights", bench.PlanWeights}, {"keys and values", bench.PlanKV}, {"state", bench.PlanState}, {"scratch", bench.PlanScratch},
+		{"weights", results.PlanWeights}, {"keys and values", results.PlanKV}, {"state", results.PlanState}, {"scratch", results.PlanScratch},
 	} {
 		if v, ok := c.center(part.unit); ok && v > 0 {
-			parts = append(parts, part.name+" "+bench.UnitOf(part.unit).Format(v))
+			parts = append(parts, part.name+" "+results.UnitOf(part.unit).Format(v))
 		}
 	}
-	text := valueOf(c, bench.PlanBytes)
+	text := valueOf(c, results.PlanBytes)
 	return text + textIf(text != "" && parts != nil, " ("+strings.Join(parts, ", ")+")")
 }

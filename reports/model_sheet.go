@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 )
 
 // speedOf is a test's rate, or its time where it makes no tokens.
@@ -13,9 +13,9 @@ func speedOf(c *caseStats) sheetCell {
 	if c == nil {
 		return sheetCell{}
 	}
-	for _, unit := range []string{bench.TokenRate, bench.NsPerOp} {
+	for _, unit := range []string{results.TokenRate, results.NsPerOp} {
 		if s, ok := c.stats[unit]; ok {
-			return sheetCell{Text: bench.UnitOf(unit).Format(s.Center), Remark: s.spread(unit)}
+			return sheetCell{Text: results.UnitOf(unit).Format(s.Center), Remark: s.spread(unit)}
 		}
 	}
 	return sheetCell{}
@@ -60,21 +60,21 @@ func (d *digest) runSheet(m *model, runs []*run) *sheet {
 			}
 		}
 	}
-	for i, unit := range []string{bench.PeakRSS, bench.AnonBytes, bench.FileBytes} {
+	for i, unit := range []string{results.PeakRSS, results.AnonBytes, results.FileBytes} {
 		fields = append(fields, m.memoryField(unit, 1+4*i))
 	}
-	fields = append(fields, field[*run]{label: "planned", about: bench.UnitOf(bench.PlanBytes).About, drop: 13, cell: func(r *run) sheetCell {
+	fields = append(fields, field[*run]{label: "planned", about: results.UnitOf(results.PlanBytes).About, drop: 13, cell: func(r *run) sheetCell {
 		return sheetCell{Text: r.planned()}
 	}})
-	fields = append(fields, field[*run]{label: "GPU memory", about: bench.UnitOf(bench.GPUBytes).About, drop: 2, cell: func(r *run) sheetCell {
-		return sheetCell{Text: r.most(bench.GPUBytes)}
+	fields = append(fields, field[*run]{label: "GPU memory", about: results.UnitOf(results.GPUBytes).About, drop: 2, cell: func(r *run) sheetCell {
+		return sheetCell{Text: r.most(results.GPUBytes)}
 	}})
-	for _, unit := range []string{bench.KLD, bench.Top1} {
-		fields = append(fields, field[*run]{label: unit, about: bench.UnitOf(unit).About, drop: 2, cell: func(r *run) sheetCell {
+	for _, unit := range []string{results.KLD, results.Top1} {
+		fields = append(fields, field[*run]{label: unit, about: results.UnitOf(unit).About, drop: 2, cell: func(r *run) sheetCell {
 			return errorCell(m.logitsOf(r), unit)
 		}})
 	}
-	return newSheet(fileName("model", m.name), m.title("speed and memory"), sentences(runCaption, textIf(slices.Contains(d.units, bench.PlanBytes), planCaption), aboveText(m.cases())), runs, fields)
+	return newSheet(fileName("model", m.name), m.title("speed and memory"), sentences(runCaption, textIf(slices.Contains(d.units, results.PlanBytes), planCaption), aboveText(m.cases())), runs, fields)
 }
 
 const runCaption = "Medians with their 95% confidence intervals; variants are in the order of their decode speed. Bold is the best of its column for that number of " +
@@ -117,8 +117,8 @@ func (d *digest) testFields(t *task, lead bool, number int) []field[*run] {
 			return sheetCell{}
 		}})
 	}
-	for _, unit := range []string{bench.PctRoof, bench.PctPeak, bench.GPUTime} {
-		fields = append(fields, field[*run]{label: unit + deep, about: bench.UnitOf(unit).About, drop: drop + 3, cell: func(r *run) sheetCell {
+	for _, unit := range []string{results.PctRoof, results.PctPeak, results.GPUTime} {
+		fields = append(fields, field[*run]{label: unit + deep, about: results.UnitOf(unit).About, drop: drop + 3, cell: func(r *run) sheetCell {
 			return sheetCell{Text: valueIn(r.cases[t], unit)}
 		}})
 	}
@@ -154,7 +154,7 @@ func testAbout(t *task) string {
 
 // memoryField is a column of the test that held most memory.
 func (m *model) memoryField(unit string, drop int) field[*run] {
-	labels := map[string]string{bench.PeakRSS: "memory", bench.AnonBytes: "anonymous", bench.FileBytes: "file"}
+	labels := map[string]string{results.PeakRSS: "memory", results.AnonBytes: "anonymous", results.FileBytes: "file"}
 	seen := make(map[panel]extent)
 	for _, r := range m.runs {
 		if c := r.peak(); c != nil {
@@ -163,13 +163,13 @@ func (m *model) memoryField(unit string, drop int) field[*run] {
 			seen[r.panel] = e
 		}
 	}
-	return field[*run]{label: labels[unit], about: bench.UnitOf(unit).About, drop: drop, cell: func(r *run) sheetCell {
+	return field[*run]{label: labels[unit], about: results.UnitOf(unit).About, drop: drop, cell: func(r *run) sheetCell {
 		c := r.peak()
-		if unit != bench.PeakRSS {
+		if unit != results.PeakRSS {
 			return sheetCell{Text: memoryPart(c, unit)}
 		}
 		text := valueIn(c, unit)
-		format, e := bench.UnitOf(unit).Format, seen[r.panel]
+		format, e := results.UnitOf(unit).Format, seen[r.panel]
 		cell := sheetCell{Text: text, Best: text != "" && format(e.lo) != format(e.hi) && text == format(e.lo)}
 		for t, of := range r.cases {
 			if of == c {
@@ -183,7 +183,7 @@ func (m *model) memoryField(unit string, drop int) field[*run] {
 // planned is what the test that held most was planned to take, or the largest plan
 // where memory was not measured.
 func (r *run) planned() string {
-	return cmp.Or(valueIn(r.peak(), bench.PlanBytes), r.most(bench.PlanBytes))
+	return cmp.Or(valueIn(r.peak(), results.PlanBytes), r.most(results.PlanBytes))
 }
 
 // most is the largest value of a unit in the run's tests; "" if none has it.
@@ -195,7 +195,7 @@ func (r *run) most(unit string) string {
 	if !e.any {
 		return ""
 	}
-	return bench.UnitOf(unit).Format(e.hi)
+	return results.UnitOf(unit).Format(e.hi)
 }
 
 // valueIn is valueOf for a case that may be lacking.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 )
 
 // sheetRows are a sheet's texts, row by row, heads first.
@@ -239,7 +239,7 @@ func TestGlossary(t *testing.T) {
 	for _, f := range d.glossary() {
 		got = append(got, f.Name)
 	}
-	if want := []string{"decode, tg", "native", "A/A pair", "tie", bench.NsPerOp, bench.TokenRate}; !slices.Equal(got, want) {
+	if want := []string{"decode, tg", "native", "A/A pair", "tie", results.NsPerOp, results.TokenRate}; !slices.Equal(got, want) {
 		t.Errorf("terms %q, want %q", got, want)
 	}
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/montanaflynn/stats"
 
-	"onebit/bench"
+	"onebit/bench/results"
 	"onebit/internal/count"
 )
 
@@ -105,12 +105,12 @@ func (s *summary) typicalText(unit string) string {
 	if !ok {
 		return ""
 	}
-	return bench.UnitOf(unit).Format(v)
+	return results.UnitOf(unit).Format(v)
 }
 
 // roofText is the median share of the roof in words; "" without one.
 func (s *summary) roofText() string {
-	text := s.typicalText(bench.PctRoof)
+	text := s.typicalText(results.PctRoof)
 	return textIf(text != "", text+" of roof (median)")
 }
 

@@ -8,7 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"onebit/bench"
+	"onebit/bench/noise"
+	"onebit/bench/results"
 	"onebit/internal/count"
 )
 
@@ -22,7 +23,7 @@ type LooseRatio struct {
 
 // LooseRatios are those that are not known to within a precision, such as 0.02, the worst first, and out of how
 // many. Cases that take ten times as long as the best and longer need no telling apart, and are none of these.
-func LooseRatios(res *bench.Results, precision float64) (loose []LooseRatio, of int) {
+func LooseRatios(res *results.Set, precision float64) (loose []LooseRatio, of int) {
 	groups := make(map[string]string)
 	for _, s := range res.Samples {
 		groups[s.Name.Full] = s.Group
@@ -55,7 +56,7 @@ func LooseRatios(res *bench.Results, precision float64) (loose []LooseRatio, of 
 
 // PrecisionText says how many ratios are known to within a precision, names some of those that are not, and
 // says what they would take: a run of so many processes took so long.
-func PrecisionText(res *bench.Results, precision float64, took time.Duration) string {
+func PrecisionText(res *results.Set, precision float64, took time.Duration) string {
 	loose, of := LooseRatios(res, precision)
 	text := fmt.Sprintf("%d of %s known to ±%s", of-len(loose), count.Of(of, "ratio"), percent(precision))
 	if len(loose) == 0 {
@@ -63,7 +64,7 @@ func PrecisionText(res *bench.Results, precision float64, took time.Duration) st
 	}
 	var named []string
 	for _, r := range loose {
-		if n := bench.ParseName(r.Name); len(named) < 3 {
+		if n := results.ParseName(r.Name); len(named) < 3 {
 			named = append(named, fmt.Sprintf("%s (±%s)", strings.Join([]string{familyOf(n), panelOf(n).String()}, ", "), percent(r.Spread)))
 		}
 	}
@@ -75,7 +76,7 @@ func PrecisionText(res *bench.Results, precision float64, took time.Duration) st
 	for _, r := range loose {
 		factors = append(factors, r.Factor)
 	}
-	if half := bench.Median(factors); !math.IsInf(half, 1) {
+	if half := noise.Median(factors); !math.IsInf(half, 1) {
 		text += fmt.Sprintf(". Half of these would take %s in all (--budget), if they narrow with the root of the time", time.Duration(half*float64(took)).Round(time.Second))
 	}
 	return text

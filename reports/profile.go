@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 	"onebit/internal/count"
 )
 
@@ -33,7 +33,7 @@ func newProfiles(cases []*caseStats) []*profile {
 		key := c.name.Get(names.Test) + "/" + c.name.Get(names.Depth) + "/" + c.panel.String()
 		p := byTest[key]
 		if p == nil {
-			t := newTask(bench.Name{Base: names.BaseOp, Keys: slices.DeleteFunc(slices.Clone(c.name.Keys), func(k bench.Setting) bool {
+			t := newTask(results.Name{Base: names.BaseOp, Keys: slices.DeleteFunc(slices.Clone(c.name.Keys), func(k results.Setting) bool {
 				return k.Key != names.Test && k.Key != names.Depth
 			})})
 			p = &profile{test: t.shape, kind: t.kind, panel: c.panel, cases: make(map[profileKey]*caseStats)}
@@ -77,12 +77,12 @@ type cost struct {
 }
 
 func (c *cost) add(of *caseStats) {
-	ns, ok := of.center(bench.NsPerOp)
+	ns, ok := of.center(results.NsPerOp)
 	if !ok {
 		return
 	}
 	c.ns += ns
-	if rate, ok := of.center(bench.WeightRate); ok {
+	if rate, ok := of.center(results.WeightRate); ok {
 		c.readNs += ns
 		c.bytes += rate * ns / 1e9
 	}
@@ -93,7 +93,7 @@ func (c cost) rateText() string {
 	if c.readNs <= 0 {
 		return ""
 	}
-	return bench.UnitOf(bench.WeightRate).Format(c.bytes / c.readNs * 1e9)
+	return results.UnitOf(results.WeightRate).Format(c.bytes / c.readNs * 1e9)
 }
 
 // sum is what a contender spends on an operation in all blocks.
@@ -167,7 +167,7 @@ func profileSheet(m *model, p *profile, contenders []string) *sheet {
 		append(slices.Clone(p.ops), rowTotal, rowTimed), fields)
 }
 
-func formatTime(ns float64) string { return bench.UnitOf(bench.NsPerOp).Format(ns) }
+func formatTime(ns float64) string { return results.UnitOf(results.NsPerOp).Format(ns) }
 
 // timedText is the time of the profile's test as the rounds measured it; "" if they did not.
 func (m *model) timedText(p *profile, contender string) string {
@@ -180,10 +180,10 @@ func (m *model) timedText(p *profile, contender string) string {
 		if c == nil || t.shape != p.test {
 			continue
 		}
-		if rate, ok := c.center(bench.TokenRate); ok && rate > 0 && p.kind == names.Decode {
+		if rate, ok := c.center(results.TokenRate); ok && rate > 0 && p.kind == names.Decode {
 			return formatTime(1e9 / rate)
 		}
-		if ns, ok := c.center(bench.NsPerOp); ok && p.kind != names.Decode {
+		if ns, ok := c.center(results.NsPerOp); ok && p.kind != names.Decode {
 			return formatTime(ns)
 		}
 	}

@@ -7,8 +7,8 @@ import (
 
 	"gonum.org/v1/plot"
 
-	"onebit/bench"
 	profiles "onebit/bench/profile"
+	"onebit/bench/results"
 )
 
 // activityColors are the series that stand for activities.
@@ -84,7 +84,7 @@ func phaseFigures(m *profiles.Memory) []*figure {
 	if len(rows) == 0 || len(rows) != len(m.Phases) {
 		return nil
 	}
-	bytes := bench.UnitOf(bench.PackedBytes).Format
+	bytes := results.UnitOf(results.PackedBytes).Format
 	f := stackFigure(rows, totals, "resident memory", bytes, func(i int) (parts []segment) {
 		for o, owner := range profiles.Owners {
 			parts = append(parts, segment{math.Max(0, float64(m.Phases[i].Part(owner).Resident)), ownerColors[o]})
@@ -113,7 +113,7 @@ func memoryOverTime(m *profiles.Memory) *figure {
 	panel := newPanel("")
 	x := newAxis(append(times, 0), false, 8, formatTime).fromZero()
 	x.apply(&panel.X)
-	y := newAxis(append(sizes, 0), false, 6, bench.UnitOf(bench.PackedBytes).Format).fromZero()
+	y := newAxis(append(sizes, 0), false, 6, results.UnitOf(results.PackedBytes).Format).fromZero()
 	y.max *= 1.12
 	y.apply(&panel.Y)
 	panel.X.Label.Text = "since the model began to open"
@@ -158,7 +158,7 @@ func operationRoofline(t *profiles.Test, ops []profiles.Operation, c *profiles.C
 	roofs := []float64{c.Int8, c.Float32}
 	x := newAxis(xs, true, 8, func(v float64) string { return fmt.Sprintf("%.3g", v) })
 	x.min, x.max = x.min/4, x.max*4
-	y := newAxis(append(append(ys, roofs...), c.Levels[len(c.Levels)-1].Rate*slices.Min(xs)), true, 6, bench.UnitOf(bench.OpRate).Format)
+	y := newAxis(append(append(ys, roofs...), c.Levels[len(c.Levels)-1].Rate*slices.Min(xs)), true, 6, results.UnitOf(results.OpRate).Format)
 	y.max *= 1.6
 	panel := newPanel("")
 	x.apply(&panel.X)

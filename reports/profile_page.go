@@ -12,8 +12,8 @@ import (
 	"sync"
 	"time"
 
-	"onebit/bench"
 	profiles "onebit/bench/profile"
+	"onebit/bench/results"
 	"onebit/internal/count"
 	"onebit/internal/term"
 )
@@ -34,13 +34,13 @@ const flameName = "flame.svg"
 
 // WriteProfile writes a profile's page, index.html, and flame.svg into dir. res
 // are the samples of the same run.
-func WriteProfile(dir string, p *profiles.Profile, res *bench.Results, opt WriteOptions) error {
+func WriteProfile(dir string, p *profiles.Profile, res *results.Set, opt WriteOptions) error {
 	return writeFiles(dir, opt, func(w io.Writer) error { return WriteProfileHTML(w, p, res) },
 		File{flameName, func(w io.Writer) error { return WriteFlame(w, p) }})
 }
 
 // WriteProfileHTML writes a profile as one page that needs nothing beside it.
-func WriteProfileHTML(w io.Writer, p *profiles.Profile, res *bench.Results) error {
+func WriteProfileHTML(w io.Writer, p *profiles.Profile, res *results.Set) error {
 	page, err := newProfilePage(p, res)
 	if err != nil {
 		return err
@@ -72,7 +72,7 @@ type profileTest struct {
 	TimelineAbout                 string
 }
 
-func newProfilePage(p *profiles.Profile, res *bench.Results) (*profilePage, error) {
+func newProfilePage(p *profiles.Profile, res *results.Set) (*profilePage, error) {
 	model := term.Text(p.Model)
 	d := newDigest(res)
 	page := &profilePage{
@@ -127,14 +127,14 @@ func pageFigures(all ...*figure) (drawn []pageFigure, err error) {
 func ceilingFacts(c *profiles.Ceilings) []fact {
 	facts := []fact{{"from", c.Source}}
 	for _, l := range c.Levels {
-		facts = append(facts, fact{"read from " + l.Name, bench.UnitOf(bench.ReadRate).Format(l.Rate)})
+		facts = append(facts, fact{"read from " + l.Name, results.UnitOf(results.ReadRate).Format(l.Rate)})
 	}
 	for _, peak := range []struct {
 		name string
 		rate float64
 	}{{profiles.BoundInt8, c.Int8}, {profiles.BoundFloat32, c.Float32}} {
 		if peak.rate > 0 {
-			facts = append(facts, fact{"multiply-adds of " + peak.name, bench.UnitOf(bench.OpRate).Format(peak.rate)})
+			facts = append(facts, fact{"multiply-adds of " + peak.name, results.UnitOf(results.OpRate).Format(peak.rate)})
 		}
 	}
 	return append(facts, fact{"an empty dispatch", formatTime(float64(c.Dispatch))})
@@ -187,7 +187,7 @@ func profileAdvice(t *profiles.Test, ops []profiles.Operation) string {
 			name, most = b, bound[b]
 		}
 	}
-	text := fmt.Sprintf("%s, %s per %s.", bench.UnitOf(bench.TokenRate).Format(t.Rate().Center), formatSeconds(t.Time().Center), t.Unit())
+	text := fmt.Sprintf("%s, %s per %s.", results.UnitOf(results.TokenRate).Format(t.Rate().Center), formatSeconds(t.Time().Center), t.Unit())
 	if name == "" || len(ops) == 0 {
 		return text
 	}
@@ -222,7 +222,7 @@ func operationSheet(t *profiles.Test, ops []profiles.Operation) *sheet {
 		if !(v > 0) {
 			return sheetCell{}
 		}
-		return sheetCell{Text: bench.UnitOf(unit).Format(v)}
+		return sheetCell{Text: results.UnitOf(unit).Format(v)}
 	}
 	type op = profiles.Operation
 	return newSheet("operations-"+t.Name(), "Operations, by what could be won",
@@ -233,9 +233,9 @@ func operationSheet(t *profiles.Test, ops []profiles.Operation) *sheet {
 				return sheetCell{Text: formatSeconds(o.Time.Center), Remark: figureSpread(o.Time)}
 			}},
 			{label: "share", cell: func(o op) sheetCell { return sheetCell{Text: percent(o.Share)} }},
-			{label: "reads", about: "weights, or keys and values", cell: func(o op) sheetCell { return positive(bench.PackedBytes, o.PerUnit(o.Bytes)) }},
-			{label: "read rate", cell: func(o op) sheetCell { return positive(bench.WeightRate, o.PerSecond(o.Bytes)) }},
-			{label: "multiply-adds", cell: func(o op) sheetCell { return positive(bench.OpRate, o.PerSecond(o.MACs)) }},
+			{label: "reads", about: "weights, or keys and values", cell: func(o op) sheetCell { return positive(results.PackedBytes, o.PerUnit(o.Bytes)) }},
+			{label: "read rate", cell: func(o op) sheetCell { return positive(results.WeightRate, o.PerSecond(o.Bytes)) }},
+			{label: "multiply-adds", cell: func(o op) sheetCell { return positive(results.OpRate, o.PerSecond(o.MACs)) }},
 			{label: "bound by", text: true, cell: func(o op) sheetCell { return sheetCell{Text: o.Bound.Name} }},
 			{label: "at bound", cell: func(o op) sheetCell {
 				if o.Bound.Name == "" {
@@ -257,7 +257,7 @@ func countSheet(t *profiles.Test, counted []profiles.OperationCount, units []str
 	type op = profiles.OperationCount
 	fields := []field[op]{{label: "operation", text: true, cell: func(o op) sheetCell { return sheetCell{Text: o.Op} }}}
 	for _, unit := range units {
-		u := bench.UnitOf(unit)
+		u := results.UnitOf(unit)
 		fields = append(fields, field[op]{label: strings.TrimSuffix(unit, "/op"), about: u.About, cell: func(o op) sheetCell {
 			v, ok := o.Values[unit]
 			if !ok {
@@ -330,7 +330,7 @@ func memorySheet(m *profiles.Memory) *sheet {
 		if n == 0 {
 			return sheetCell{}
 		}
-		return sheetCell{Text: bench.UnitOf(bench.PackedBytes).Format(float64(n))}
+		return sheetCell{Text: results.UnitOf(results.PackedBytes).Format(float64(n))}
 	}
 	const all = "resident"
 	fields := []field[string]{{label: "owner", text: true, cell: func(o string) sheetCell { return sheetCell{Text: o} }}}

@@ -12,14 +12,14 @@ import (
 	"testing"
 	"time"
 
-	"onebit/bench"
 	"onebit/bench/names"
 	profiles "onebit/bench/profile"
+	"onebit/bench/results"
 )
 
 // profileFixture is a profile with samples of its own: a model of a hostile
 // name, whose second thread comes late.
-func profileFixture() (*profiles.Profile, *bench.Results) {
+func profileFixture() (*profiles.Profile, *results.Set) {
 	const us = time.Microsecond
 	pass := &profiles.Pass{
 		Duration: 100 * us,
@@ -33,15 +33,15 @@ func profileFixture() (*profiles.Profile, *bench.Results) {
 		},
 	}
 	test := &profiles.Test{ModelTest: names.ModelTest{Kind: names.Decode, Tokens: 1}, Threads: 2, Tensors: map[profiles.Key][]string{{Block: 0, Op: "ffn_down"}: {"blk.0.ffn_down.weight"}}}
-	test.Counts.Add(map[profiles.Key]profiles.Count{{Block: 0, Op: "ffn_down"}: {bench.Cycles: 2000, bench.Instructions: 5000, bench.PageFaults: 0}}, []profiles.Key{{Block: 0, Op: "ffn_down"}})
+	test.Counts.Add(map[profiles.Key]profiles.Count{{Block: 0, Op: "ffn_down"}: {results.Cycles: 2000, results.Instructions: 5000, results.PageFaults: 0}}, []profiles.Key{{Block: 0, Op: "ffn_down"}})
 	c := names.ModelCase{Model: "m<b>1", Variant: "avx2", Act: "q8_128", Packing: names.Packed, Test: test.ModelTest, Threads: 2}
-	res := &bench.Results{Settings: []bench.Setting{{Key: "cpu", Value: "a CPU"}, {Key: "command", Value: "onebit profile"}}}
+	res := &results.Set{Settings: []results.Setting{{Key: "cpu", Value: "a CPU"}, {Key: "command", Value: "onebit profile"}}}
 	for range 6 {
 		test.Add(pass, 98*us)
 		for _, cost := range test.Passes[0] {
-			res.Samples = append(res.Samples, bench.Sample{
-				Name: bench.ParseName(c.Operation(profiles.BlockName(cost.Block), cost.Op)), Iters: 1,
-				Values: []bench.Metric{{Unit: bench.NsPerOp, Value: float64(cost.Time)}},
+			res.Samples = append(res.Samples, results.Sample{
+				Name: results.ParseName(c.Operation(profiles.BlockName(cost.Block), cost.Op)), Iters: 1,
+				Values: []results.Metric{{Unit: results.NsPerOp, Value: float64(cost.Time)}},
 			})
 		}
 	}
@@ -86,7 +86,7 @@ func TestProfilePage(t *testing.T) {
 		}
 	}
 	empty := &profiles.Profile{Tests: []*profiles.Test{{Threads: 1}}}
-	if err := WriteProfileHTML(io.Discard, empty, &bench.Results{}); err != nil {
+	if err := WriteProfileHTML(io.Discard, empty, &results.Set{}); err != nil {
 		t.Errorf("of nothing: %v", err)
 	}
 }

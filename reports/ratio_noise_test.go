@@ -6,20 +6,21 @@ import (
 	"strings"
 	"testing"
 
-	"onebit/bench"
+	"onebit/bench/noise"
+	"onebit/bench/results"
 	"onebit/internal/require"
 )
 
 // withTwins is a copy of a recording in which the double of each A/A pair is a variant of its own, that takes
 // longer than its case by a factor.
-func withTwins(run *bench.Results, factor float64) (*bench.Results, map[string]string) {
+func withTwins(run *results.Set, factor float64) (*results.Set, map[string]string) {
 	twins := *run
 	twins.Samples = nil
 	twinOf := make(map[string]string)
 	for _, s := range run.Samples {
 		if s.Name.IsArm() {
 			of := strings.TrimSuffix(strings.TrimPrefix(s.Name.Full, "AA/"), "/arm=b")
-			s.Name = bench.ParseName(strings.Replace(of, "/act=", "-twin/act=", 1))
+			s.Name = results.ParseName(strings.Replace(of, "/act=", "-twin/act=", 1))
 			twinOf[of] = s.Name.Full
 			s = stretched(s, factor)
 		}
@@ -32,7 +33,7 @@ func withTwins(run *bench.Results, factor float64) (*bench.Results, map[string]s
 // of another run too, and code that is a tenth slower in nearly every comparison.
 func TestTwinsOfRecordedRuns(t *testing.T) { ofRecordings(t, sliced, testTwins) }
 
-func testTwins(t *testing.T, runs []*bench.Results) {
+func testTwins(t *testing.T, runs []*results.Set) {
 	type counts struct{ all, apart, beyond, floors int }
 	said := map[float64]*counts{1: {}, 1.03: {}, 1.05: {}, 1.1: {}}
 	half := make(map[string][]float64)
@@ -40,16 +41,16 @@ func testTwins(t *testing.T, runs []*bench.Results) {
 		delete(said, 1.03)
 		delete(said, 1.05)
 	}
-	floorsOf := make([]bench.Floors, len(runs))
+	floorsOf := make([]noise.Floors, len(runs))
 	for i, run := range runs {
-		floorsOf[i] = run.Floors()
+		floorsOf[i] = noise.FloorsOf(run)
 	}
 	for factor, n := range said {
 		for i, run := range runs {
 			twins, twinOf := withTwins(run, factor)
 			floors, others := floorsOf[i], floorsOf[(i+1)%len(runs)]
-			byName := make(map[string]bench.Estimate)
-			for _, e := range twins.Estimates(bench.NsPerOp) {
+			byName := make(map[string]noise.Estimate)
+			for _, e := range noise.Estimates(twins, results.NsPerOp) {
 				byName[e.Name.Full] = e
 			}
 			for of, twin := range twinOf {
@@ -73,7 +74,7 @@ func testTwins(t *testing.T, runs []*bench.Results) {
 		t.Logf("slower by %.0f%%: %d of %d told apart", 100*(factor-1), n.apart, n.all)
 	}
 	for _, class := range []string{"1 thread, warm", "2 threads, warm", "1 thread, cold", "2 threads, cold"} {
-		t.Logf("%s: 95%% of %d A/A ratios lie within %.2f%%", class, len(half[class]), 100*bench.Percentile(half[class], 95))
+		t.Logf("%s: 95%% of %d A/A ratios lie within %.2f%%", class, len(half[class]), 100*noise.Percentile(half[class], 95))
 	}
 	same, tenth := said[1], said[1.1]
 	t.Logf("identical code lies beyond the floor of another run in %d of %d", same.beyond, same.floors)
@@ -92,17 +93,17 @@ func testTwins(t *testing.T, runs []*bench.Results) {
 // where neighbours change what the machine is (docs/measurements/noise.md).
 func TestRatiosOfRecordedRuns(t *testing.T) { ofRecordings(t, sliced, testRatios) }
 
-func testRatios(t *testing.T, runs []*bench.Results) {
+func testRatios(t *testing.T, runs []*results.Set) {
 	type pair struct{ class, a, b string }
-	found := make(map[pair][]bench.Difference) // by run
+	found := make(map[pair][]noise.Difference) // by run
 	half := make(map[string][]float64)
 	for _, run := range runs {
-		floors := run.Floors()
-		estimates := run.Estimates(bench.NsPerOp)
-		slices.SortFunc(estimates, func(a, b bench.Estimate) int {
+		floors := noise.FloorsOf(run)
+		estimates := noise.Estimates(run, results.NsPerOp)
+		slices.SortFunc(estimates, func(a, b noise.Estimate) int {
 			return cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(a.Name.Full, b.Name.Full))
 		})
-		var before *bench.Estimate
+		var before *noise.Estimate
 		for _, e := range estimates {
 			if slices.Contains([]string{"scalar", "unrolled", "reference"}, e.Name.Get("variant")) {
 				continue
@@ -126,7 +127,7 @@ func testRatios(t *testing.T, runs []*bench.Results) {
 					others = append(others, o.Ratio)
 				}
 			}
-			truth := bench.Median(others)
+			truth := noise.Median(others)
 			if all++; d.Lo <= truth && truth <= d.Hi {
 				inside++
 			}
@@ -135,7 +136,7 @@ func testRatios(t *testing.T, runs []*bench.Results) {
 	}
 	t.Logf("%d of %d intervals hold what the other runs find", inside, all)
 	for class, spreads := range half {
-		t.Logf("%s: half width %.1f%% (median of %d)", class, 100*bench.Median(spreads), len(spreads))
+		t.Logf("%s: half width %.1f%% (median of %d)", class, 100*noise.Median(spreads), len(spreads))
 	}
 	if all == 0 || 4*inside < 3*all {
 		t.Errorf("only %d of %d intervals hold what the other runs find", inside, all)
@@ -143,10 +144,10 @@ func testRatios(t *testing.T, runs []*bench.Results) {
 }
 
 // stretched is a sample of what takes longer by a factor.
-func stretched(s bench.Sample, factor float64) bench.Sample {
+func stretched(s results.Sample, factor float64) results.Sample {
 	s.Values, s.Slices = slices.Clone(s.Values), slices.Clone(s.Slices)
 	for i, v := range s.Values {
-		if v.Unit == bench.NsPerOp {
+		if v.Unit == results.NsPerOp {
 			s.Values[i].Value *= factor
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"onebit/bench"
+	"onebit/bench/results"
 	"onebit/internal/require"
 )
 
@@ -264,7 +264,7 @@ func TestNaturalCompare(t *testing.T) {
 }
 
 func TestTicks(t *testing.T) {
-	ns := bench.UnitOf(bench.NsPerOp).Format
+	ns := results.UnitOf(results.NsPerOp).Format
 	tests := []struct {
 		name   string
 		axis   valueAxis
@@ -273,12 +273,12 @@ func TestTicks(t *testing.T) {
 	}{
 		{"decades", valueAxis{log: true, labels: 4, format: ns}, 5e4, 2e7, []string{"100 µs", "1 ms", "10 ms"}},
 		{"within a decade", valueAxis{log: true, labels: 4, format: ns}, 1.5e4, 1.2e5, []string{"20 µs", "50 µs", "100 µs"}},
-		{"many decades", valueAxis{log: true, labels: 4, format: bench.UnitOf(bench.NMSE).Format}, 1e-17, 1e-2,
+		{"many decades", valueAxis{log: true, labels: 4, format: results.UnitOf(results.NMSE).Format}, 1e-17, 1e-2,
 			[]string{"1e-16", "1e-12", "1e-08", "0.0001"}},
 		{"linear", valueAxis{labels: 5, format: ns}, 0, 1000, []string{"0 ns", "200 ns", "400 ns", "600 ns", "800 ns", "1 µs"}},
-		{"binary", valueAxis{labels: 4, binary: true, format: bench.UnitOf(bench.PackedBytes).Format}, 0, 18 << 20,
+		{"binary", valueAxis{labels: 4, binary: true, format: results.UnitOf(results.PackedBytes).Format}, 0, 18 << 20,
 			[]string{"0 B", "5 MiB", "10 MiB", "15 MiB"}},
-		{"less than two of a unit", valueAxis{labels: 4, binary: true, format: bench.UnitOf(bench.PackedBytes).Format}, 0, 1.6 * (1 << 20),
+		{"less than two of a unit", valueAxis{labels: 4, binary: true, format: results.UnitOf(results.PackedBytes).Format}, 0, 1.6 * (1 << 20),
 			[]string{"0 B", "512 KiB", "1 MiB", "1.5 MiB"}},
 		{"a range that is none beside its values", valueAxis{labels: 5, format: ns}, 1e18, 1e18 + 128, []string{"1e+09 s"}},
 	}
@@ -387,7 +387,7 @@ func TestWriteErrors(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if err := Write(t.Context(), filepath.Join(file, "report"), &bench.Results{}, WriteOptions{}); err == nil || !strings.Contains(err.Error(), file) {
+	if err := Write(t.Context(), filepath.Join(file, "report"), &results.Set{}, WriteOptions{}); err == nil || !strings.Contains(err.Error(), file) {
 		t.Errorf("writing below a file: error %v does not name it", err)
 	}
 	broken := errors.New("no space left on device")

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"onebit/bench"
+	"onebit/bench/results"
 	"onebit/internal/require"
 )
 
@@ -20,7 +20,7 @@ func BenchmarkReport(b *testing.B) {
 			text := manySamples(bb.shapes, bb.rounds)
 			b.ReportAllocs()
 			for b.Loop() {
-				res, err := bench.Read(bytes.NewReader(text), "results")
+				res, err := results.Read(bytes.NewReader(text), "results")
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -57,7 +57,7 @@ func manySamples(shapes, rounds int) []byte {
 func TestManySamplesMakeASmallPage(t *testing.T) {
 	require.Unplayed(t, "a page is the same wherever it is written")
 	for _, tt := range require.Draw(t, 2, []struct{ shapes, rounds, most int }{{1, 400, 600_000}, {40, 1, 1_200_000}}) {
-		res, err := bench.Read(bytes.NewReader(manySamples(tt.shapes, tt.rounds)), "results")
+		res, err := results.Read(bytes.NewReader(manySamples(tt.shapes, tt.rounds)), "results")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 
-	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 )
 
 // ofSeveral reports whether a test takes in more than a token a pass, or is what those are held
@@ -48,7 +48,7 @@ func (m *model) severals(part, base string) (all []several) {
 }
 
 // sameBut reports whether two tests differ in nothing but a part of their names.
-func sameBut(a, b bench.Name, part string) bool {
+func sameBut(a, b results.Name, part string) bool {
 	for _, other := range []string{names.Test, names.Depth, names.Texts, names.Text, names.Drafts} {
 		if other != part && a.Get(other) != b.Get(other) {
 			return false
@@ -62,8 +62,8 @@ func (s several) times() string {
 	if s.one == nil {
 		return ""
 	}
-	rate, ok := s.center(bench.TokenRate)
-	one, known := s.one.center(bench.TokenRate)
+	rate, ok := s.center(results.TokenRate)
+	one, known := s.one.center(results.TokenRate)
 	if !ok || !known || !(one > 0) {
 		return ""
 	}
@@ -73,11 +73,11 @@ func (s several) times() string {
 // eachOf divides the rate among the texts, and gives how long a pass of all of them takes.
 func (s several) eachOf() (rate, pass string) {
 	texts, err := strconv.Atoi(s.name.Get(names.Texts))
-	all, ok := s.center(bench.TokenRate)
+	all, ok := s.center(results.TokenRate)
 	if err != nil || !ok || !(all > 0) {
 		return "", ""
 	}
-	return bench.UnitOf(bench.TokenRate).Format(all / float64(texts)), formatSeconds(float64(texts) / all)
+	return results.UnitOf(results.TokenRate).Format(all / float64(texts)), formatSeconds(float64(texts) / all)
 }
 
 // severalFields begin both tables.
@@ -123,8 +123,8 @@ func (d *digest) draftsSheet(m *model) *sheet {
 		field[several]{label: "with drafts", about: "tokens per second", cell: func(s several) sheetCell { return signedSpeed(s.caseStats) }},
 		field[several]{label: "times plain", cell: func(s several) sheetCell { return sheetCell{Text: s.times()} }},
 	)
-	for i, unit := range []string{bench.PassTokens, bench.Accepted} {
-		fields = append(fields, field[several]{label: cmp.Or(map[string]string{bench.PassTokens: "tokens a pass"}[unit], unit), about: bench.UnitOf(unit).About, drop: 1 + i,
+	for i, unit := range []string{results.PassTokens, results.Accepted} {
+		fields = append(fields, field[several]{label: cmp.Or(map[string]string{results.PassTokens: "tokens a pass"}[unit], unit), about: results.UnitOf(unit).About, drop: 1 + i,
 			cell: func(s several) sheetCell { return sheetCell{Text: valueIn(s.caseStats, unit)} }})
 	}
 	return newSheet(fileName("drafts", m.name), m.title("drafts on real texts"), draftsCaption, rows, fields)

@@ -3,7 +3,7 @@ package reports
 import (
 	"strings"
 
-	"onebit/bench"
+	"onebit/bench/results"
 )
 
 // Signs stand behind a time that deserves less trust.
@@ -25,7 +25,7 @@ func (d *digest) sign() {
 		if doubted[c.name.Full] {
 			c.signs = doubtSign
 		}
-		if len(c.stats[bench.NsPerOp].States) > 0 {
+		if len(c.stats[results.NsPerOp].States) > 0 {
 			c.signs += statesSign
 		}
 	}
@@ -69,10 +69,10 @@ func aboveText(cases []*caseStats) string {
 		return false
 	}
 	var said []string
-	if above(bench.PctRoof) {
+	if above(results.PctRoof) {
 		said = append(said, "More than 100 % of the roof: part of the weights was in a cache that the reading alone did not find them in, or the reading was disturbed.")
 	}
-	if above(bench.PctPeak) {
+	if above(results.PctPeak) {
 		said = append(said, "More than 100 % of the peak: look-ups of 1-bit weights multiply nothing, so that the peak of multiply-adds does not bound them.")
 	}
 	return strings.Join(said, " ")

@@ -7,14 +7,14 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 	"onebit/internal/term"
 )
 
 func init() {
 	registerKind(Kind{Name: "table", Extension: "txt", About: "aligned text, the best variants of each setting",
-		Render:  text(func(w io.Writer, res *bench.Results) error { return WriteTable(w, res, TableOptions{}) }),
+		Render:  text(func(w io.Writer, res *results.Set) error { return WriteTable(w, res, TableOptions{}) }),
 		several: text(writeFleetTable)})
 }
 
@@ -29,7 +29,7 @@ type TableOptions struct {
 // variants, best first, with their error; then the noise floor and what was wrong or doubtful. If
 // that would fill screens, each format and condition has a row over all of its tasks instead. What
 // doesn't fit the width is left out, the least important first.
-func WriteTable(w io.Writer, res *bench.Results, opt TableOptions) error {
+func WriteTable(w io.Writer, res *results.Set, opt TableOptions) error {
 	if IsMachine(res) {
 		return WriteMachineTable(w, []Machine{{Results: res}}, opt)
 	}
@@ -81,7 +81,7 @@ func WriteTable(w io.Writer, res *bench.Results, opt TableOptions) error {
 
 // isCeiling reports whether a case measures the machine.
 func isCeiling(c *caseStats) bool {
-	_, ok := c.stats[bench.ReadRate]
+	_, ok := c.stats[results.ReadRate]
 	return ok || c.name.Base == names.BaseDotPeak
 }
 
@@ -155,7 +155,7 @@ func (d *digest) standingColumns(m *matrix, top int) []*textColumn {
 	units := []struct {
 		name string
 		drop int
-	}{{bench.GPUTime, 3}, {bench.TokenRate, 0}, {bench.PctRoof, 1}, {bench.NMSE, 2}, {bench.KLD, 2}, {bench.Perplexity, 2}, {bench.WeightRate, 5}, {bench.PackedBytes, 6}}
+	}{{results.GPUTime, 3}, {results.TokenRate, 0}, {results.PctRoof, 1}, {results.NMSE, 2}, {results.KLD, 2}, {results.Perplexity, 2}, {results.WeightRate, 5}, {results.PackedBytes, 6}}
 	timeColumn := &textColumn{title: "time/op", right: true}
 	columns := []*textColumn{task, threads, cache, variant, timeColumn, ci, best}
 	measured := make([]*textColumn, len(units))
@@ -175,8 +175,8 @@ func (d *digest) standingColumns(m *matrix, top int) []*textColumn {
 			threads.add(head[1])
 			cache.add(head[2])
 			variant.add(c.contender)
-			timeColumn.add(signedValue(c, bench.NsPerOp))
-			ci.add(strings.TrimPrefix(c.stats[bench.NsPerOp].spread(bench.NsPerOp), "±"))
+			timeColumn.add(signedValue(c, results.NsPerOp))
+			ci.add(strings.TrimPrefix(c.stats[results.NsPerOp].spread(results.NsPerOp), "±"))
 			ratio, spread := versus(s, i)
 			best.add(strings.TrimSpace(ratio + " " + spread))
 			best.brief = append(best.brief, ratio)
@@ -198,10 +198,10 @@ func summaryColumns(m *matrix) []*textColumn {
 	variant := &textColumn{title: names.Variant}
 	leads := &textColumn{title: "fastest in", right: true, drop: 4}
 	speed := &textColumn{title: "vs " + baselines[0], right: true}
-	roof := &textColumn{title: bench.PctRoof, right: true, drop: 1}
-	rate := &textColumn{title: bench.WeightRate, right: true, drop: 3}
-	tokens := &textColumn{title: bench.TokenRate, right: true}
-	nmse := &textColumn{title: bench.NMSE, right: true, drop: 2}
+	roof := &textColumn{title: results.PctRoof, right: true, drop: 1}
+	rate := &textColumn{title: results.WeightRate, right: true, drop: 3}
+	tokens := &textColumn{title: results.TokenRate, right: true}
+	nmse := &textColumn{title: results.NMSE, right: true, drop: 2}
 	weight := &textColumn{title: "bits/weight", right: true, drop: 5}
 	for _, section := range m.sections() {
 		title := section.subject
@@ -216,10 +216,10 @@ func summaryColumns(m *matrix) []*textColumn {
 			variant.add(s.champion)
 			leads.add(s.leadText())
 			speed.add(s.speedText(baselines[0]))
-			roof.add(s.typicalText(bench.PctRoof))
-			rate.add(s.typicalText(bench.WeightRate))
-			tokens.add(s.typicalText(bench.TokenRate))
-			nmse.add(s.nmse.text(bench.UnitOf(bench.NMSE).Format))
+			roof.add(s.typicalText(results.PctRoof))
+			rate.add(s.typicalText(results.WeightRate))
+			tokens.add(s.typicalText(results.TokenRate))
+			nmse.add(s.nmse.text(results.UnitOf(results.NMSE).Format))
 			weight.add(s.weightText())
 		}
 	}

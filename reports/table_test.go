@@ -7,11 +7,11 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"onebit/bench"
+	"onebit/bench/results"
 )
 
 // tableOf is the closing table at a width.
-func tableOf(t *testing.T, res *bench.Results, width int) string {
+func tableOf(t *testing.T, res *results.Set, width int) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := WriteTable(&b, res, TableOptions{Width: width}); err != nil {

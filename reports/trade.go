@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"onebit/bench"
+	"onebit/bench/results"
 )
 
 // A tradeoff is one contender's speed and error under one condition.
@@ -91,7 +91,7 @@ func (t *trade) speedAxis() valueAxis {
 			speeds = append(speeds, q.speed)
 		}
 	}
-	a := newAxis(speeds, false, 5, bench.UnitOf(t.speedUnit).Format)
+	a := newAxis(speeds, false, 5, results.UnitOf(t.speedUnit).Format)
 	if t.narrow {
 		a.labels = 3
 	}
@@ -145,13 +145,13 @@ func (t *trade) costAxis() valueAxis {
 			costs = append(costs, q.error, q.lo, q.hi)
 		}
 	}
-	if t.unit != bench.PeakRSS {
+	if t.unit != results.PeakRSS {
 		for _, y := range t.yardsticks {
 			costs = append(costs, y.error)
 		}
 		return errorAxis(costs, t.unit)
 	}
-	a := newAxis(append(costs, 0), false, 6, bench.UnitOf(t.unit).Format).fromZero()
+	a := newAxis(append(costs, 0), false, 6, results.UnitOf(t.unit).Format).fromZero()
 	a.max *= 1.15
 	a.binary = true
 	return a
@@ -178,7 +178,7 @@ func tradeFigure(t *trade) *figure {
 	}
 	if y.broken > 0 {
 		fig.notes = append(fig.notes, fmt.Sprintf("The axis of errors is broken: what is exact but for the rounding of float32 (%s ≤ %s) stands at its foot.",
-			t.cost, bench.UnitOf(t.unit).Format(negligible)))
+			t.cost, results.UnitOf(t.unit).Format(negligible)))
 	}
 	if len(t.slow) > 0 {
 		fig.notes = append(fig.notes, fmt.Sprintf("Not drawn where more than %d times slower than the fastest of the panel: %s.", farBelow, strings.Join(t.slow, "; ")))
@@ -193,7 +193,7 @@ func (t *trade) panel(p panel, x, y valueAxis) *plot.Plot {
 	}
 	x.apply(&plot.X)
 	y.apply(&plot.Y)
-	plot.X.Label.Text = bench.UnitOf(t.speedUnit).About
+	plot.X.Label.Text = results.UnitOf(t.speedUnit).About
 	addGrid(plot, true, true)
 	if y.broken > 0 {
 		plot.Add(axisBreak{y.broken})
@@ -225,7 +225,7 @@ func (t *trade) reading() string {
 	p := t.shown[len(t.shown)-1]
 	var parts []string
 	for _, q := range front(t.points[p]) {
-		parts = append(parts, fmt.Sprintf("%s (%s, %s %s)", q.text, bench.UnitOf(t.speedUnit).Format(q.speed), t.cost, bench.UnitOf(t.unit).Format(q.error)))
+		parts = append(parts, fmt.Sprintf("%s (%s, %s %s)", q.text, results.UnitOf(t.speedUnit).Format(q.speed), t.cost, results.UnitOf(t.unit).Format(q.error)))
 	}
 	return fmt.Sprintf("Front with %s, fastest first: %s.", conditions(p), strings.Join(parts, "; "))
 }
@@ -295,8 +295,8 @@ func (a valueAxis) errorAt(e float64) float64 {
 
 // errorText is an error and, if it is one of power, as a signal-to-noise ratio in dB.
 func errorText(e float64, unit string) string {
-	text := bench.UnitOf(unit).Format(e)
-	if unit == bench.NMSE && e > 0 {
+	text := results.UnitOf(unit).Format(e)
+	if unit == results.NMSE && e > 0 {
 		text += fmt.Sprintf(", %.0f dB", -10*math.Log10(e))
 	}
 	return text

@@ -13,8 +13,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"onebit/bench"
 	"onebit/bench/gate"
+	"onebit/bench/results"
 	"onebit/internal/require"
 )
 
@@ -93,7 +93,7 @@ func madeGate(rounds int, seed uint64, draw drawnProcess) func() []txtar.File {
 	return func() []txtar.File {
 		rng := rand.New(rand.NewPCG(seed, 27))
 		var out bytes.Buffer
-		record := gate.NewRecorder(&out, nil, func(unit string) int { return bench.UnitOf(unit).Better })
+		record := gate.NewRecorder(&out, nil, func(unit string) int { return results.UnitOf(unit).Better })
 		at := 10 * time.Second
 		const took = 100 * time.Millisecond
 		for round := range rounds {
@@ -102,7 +102,7 @@ func madeGate(rounds int, seed uint64, draw drawnProcess) func() []txtar.File {
 				ns, allocs := draw(rng, gate.Side(side), round)
 				record.Record(gate.Measurement{
 					Benchmark: gate.Benchmark{Package: "example.com/m", Name: "Work"}, Side: gate.Side(side), Round: round, Position: position, N: 100,
-					Start: at, Took: took, Values: []bench.Metric{{Unit: bench.NsPerOp, Value: math.Round(ns)}, {Unit: bench.Allocs, Value: allocs}},
+					Start: at, Took: took, Values: []results.Metric{{Unit: results.NsPerOp, Value: math.Round(ns)}, {Unit: results.Allocs, Value: allocs}},
 				})
 				at += took
 			}

@@ -17,9 +17,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"onebit/bench"
 	"onebit/bench/gate"
 	"onebit/bench/history"
+	"onebit/bench/results"
 	"onebit/internal/require"
 )
 
@@ -163,7 +163,7 @@ func (v wrongVerdict) compared(t *testing.T, dir string) (string, error) {
 }
 
 func (v wrongVerdict) recalled(t *testing.T, dir string) (string, error) {
-	h, err := history.Load(t.Context(), dir, history.LoadOptions{Units: []string{bench.NsPerOp}})
+	h, err := history.Load(t.Context(), dir, history.LoadOptions{Units: []string{results.NsPerOp}})
 	if err != nil {
 		return "", err
 	}
@@ -256,7 +256,7 @@ func (p *playback) Plan(_ context.Context, benchmarks []gate.Benchmark, _ time.D
 	return batches, nil
 }
 
-func (p *playback) Run(_ context.Context, side gate.Side, batch gate.Batch) ([][]bench.Metric, error) {
+func (p *playback) Run(_ context.Context, side gate.Side, batch gate.Batch) ([][]results.Metric, error) {
 	at := turn{batch.Benchmarks[0], side}
 	left := p.rounds[p.round][at]
 	if len(left) == 0 {
@@ -264,7 +264,7 @@ func (p *playback) Run(_ context.Context, side gate.Side, batch gate.Batch) ([][
 	}
 	p.rounds[p.round][at] = left[1:]
 	p.now = max(p.now, left[0].Start+left[0].Took)
-	return [][]bench.Metric{left[0].Values}, nil
+	return [][]results.Metric{left[0].Values}, nil
 }
 
 // printedOutput names a folder with what the sides of a gate print instead of running

@@ -5,8 +5,9 @@ import (
 	"math"
 	"slices"
 
-	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/noise"
+	"onebit/bench/results"
 )
 
 // A standing ranks the contenders of one task under one condition.
@@ -14,7 +15,7 @@ type standing struct {
 	task   *task
 	panel  panel
 	ranked []*caseStats       // fastest first
-	diffs  []bench.Difference // of each of ranked to the first
+	diffs  []noise.Difference // of each of ranked to the first
 	ties   int                // how many of ranked, besides the first, can't be told from it
 }
 
@@ -46,7 +47,7 @@ func (d *digest) rank(t *task, p panel) (s *standing, ok bool) {
 // rankCases is rank of cases that may have run under several conditions.
 func (d *digest) rankCases(s *standing, cases []*caseStats) (*standing, bool) {
 	for _, c := range cases {
-		if _, timed := c.center(bench.NsPerOp); timed {
+		if _, timed := c.center(results.NsPerOp); timed {
 			s.ranked = append(s.ranked, c)
 		}
 	}
@@ -54,7 +55,7 @@ func (d *digest) rankCases(s *standing, cases []*caseStats) (*standing, bool) {
 		return nil, false
 	}
 	slices.SortStableFunc(s.ranked, func(a, b *caseStats) int {
-		return cmp.Compare(a.stats[bench.NsPerOp].Center, b.stats[bench.NsPerOp].Center)
+		return cmp.Compare(a.stats[results.NsPerOp].Center, b.stats[results.NsPerOp].Center)
 	})
 	// Ratios by round are known better than times, and who is the first by time may not be so by them.
 	s.sort(d, s.best())
@@ -70,7 +71,7 @@ func (d *digest) rankCases(s *standing, cases []*caseStats) (*standing, bool) {
 
 // sort orders by how the cases differ from one of them.
 func (s *standing) sort(d *digest, yardstick *caseStats) {
-	diff := make(map[*caseStats]bench.Difference, len(s.ranked))
+	diff := make(map[*caseStats]noise.Difference, len(s.ranked))
 	for _, c := range s.ranked {
 		diff[c] = d.compare(yardstick, c)
 	}
@@ -83,8 +84,8 @@ func (s *standing) sort(d *digest, yardstick *caseStats) {
 
 // versus says of each case that others do the work of, under the same conditions, how many times longer it
 // takes than the best of them.
-func (d *digest) versus() map[*caseStats]bench.Difference {
-	out := make(map[*caseStats]bench.Difference)
+func (d *digest) versus() map[*caseStats]noise.Difference {
+	out := make(map[*caseStats]noise.Difference)
 	for _, t := range d.tasks {
 		for _, p := range panels(t.cases) {
 			if s, ok := d.rank(t, p); ok && len(s.ranked) > 1 {
@@ -100,8 +101,8 @@ func (d *digest) versus() map[*caseStats]bench.Difference {
 }
 
 // compare says how many times longer b takes than a.
-func (d *digest) compare(a, b *caseStats) bench.Difference {
-	return d.floors.Compare(a.stats[bench.NsPerOp].Estimate, b.stats[bench.NsPerOp].Estimate)
+func (d *digest) compare(a, b *caseStats) noise.Difference {
+	return d.floors.Compare(a.stats[results.NsPerOp].Estimate, b.stats[results.NsPerOp].Estimate)
 }
 
 // tied reports whether this run can't tell two cases apart.
@@ -211,8 +212,8 @@ func judge(subject string, standings []*standing) verdict {
 	v.finer = finer(standings, v.champion)
 	for _, s := range standings {
 		if c := s.find(v.champion); c != nil {
-			v.roof.add(c.center(bench.PctRoof))
-			v.nmse.add(c.center(bench.NMSE))
+			v.roof.add(c.center(results.PctRoof))
+			v.nmse.add(c.center(results.NMSE))
 			v.weight.add(s.task.bytesPerWeight(c))
 		}
 	}
@@ -307,7 +308,7 @@ func typicalError(standings []*standing, contender string) float64 {
 	var errors []float64
 	for _, s := range standings {
 		if c := s.find(contender); c != nil {
-			if e, ok := c.center(bench.NMSE); ok {
+			if e, ok := c.center(results.NMSE); ok {
 				errors = append(errors, e)
 			}
 		}
@@ -335,7 +336,7 @@ func speedup(standings []*standing, slow, fast string) float64 {
 	for _, s := range standings {
 		a, b := s.find(slow), s.find(fast)
 		if a != nil && b != nil {
-			ratios = append(ratios, a.stats[bench.NsPerOp].Center/b.stats[bench.NsPerOp].Center)
+			ratios = append(ratios, a.stats[results.NsPerOp].Center/b.stats[results.NsPerOp].Center)
 		}
 	}
 	mean, ok := geomean(ratios)

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"onebit/bench"
+	"onebit/bench/results"
 )
 
 // threeProcesses has A/A pairs enough for a floor of about 12%, and five variants: b is 22% behind a
@@ -35,7 +35,7 @@ func TestTieAndItsRatio(t *testing.T) {
 	d := newDigest(fixture(t, []byte(threeProcesses())))
 	i := slices.IndexFunc(d.tasks, func(t *task) bool { return t.subject == "f" })
 	s, _ := d.rank(d.tasks[i], d.tasks[i].cases[0].panel)
-	floor := d.floors.Of(s.best().stats[bench.NsPerOp].Class).Floor
+	floor := d.floors.Of(s.best().stats[results.NsPerOp].Class).Floor
 	var got []string
 	for i, c := range s.ranked {
 		ratio, spread := versus(s, i)

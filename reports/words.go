@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 	"onebit/internal/count"
 )
 
@@ -21,26 +21,26 @@ func valueOf(c *caseStats, unit string) string {
 	if !ok {
 		return ""
 	}
-	return bench.UnitOf(unit).Format(v)
+	return results.UnitOf(unit).Format(v)
 }
 
 // signedValue is valueOf with the signs of less trust behind a time.
 func signedValue(c *caseStats, unit string) string {
 	text := valueOf(c, unit)
-	if text != "" && unit == bench.NsPerOp {
+	if text != "" && unit == results.NsPerOp {
 		text += c.signs
 	}
 	return text
 }
 
 // timeOf formats a case's time.
-func (d *digest) timeOf(c *caseStats) string { return valueOf(c, bench.NsPerOp) }
+func (d *digest) timeOf(c *caseStats) string { return valueOf(c, results.NsPerOp) }
 
 // spread formats the confidence interval relative to the median, as benchstat does; "" for a unit
 // without statistics or a value measured once.
 func (s stat) spread(unit string) string {
 	switch {
-	case bench.UnitOf(unit).Exact, len(s.values) == 1:
+	case results.UnitOf(unit).Exact, len(s.values) == 1:
 		return ""
 	case s.Center == 0:
 		return "" // there is no share of nothing
@@ -175,7 +175,7 @@ func (d *digest) coldText() string {
 	if err != nil || !slices.ContainsFunc(d.cases, func(c *caseStats) bool { return c.panel.cache == names.Cold }) {
 		return ""
 	}
-	return fmt.Sprintf("Cold cases rotate over %s of weights.", bench.UnitOf(bench.PackedBytes).Format(size))
+	return fmt.Sprintf("Cold cases rotate over %s of weights.", results.UnitOf(results.PackedBytes).Format(size))
 }
 
 // coldBytes is the setting that says so.
@@ -198,7 +198,7 @@ func (d *digest) floorDoubt(class string) string {
 	return ""
 }
 
-// tieRule is what bench.Floors.Compare does where the floor is known.
+// tieRule is what noise.Floors.Compare does where the floor is known.
 const tieRule = "Cases are compared by slices that are neighbours in time: where the median ratio differs by less, " +
 	"or its 95% interval contains 1, that is called a tie."
 
@@ -245,7 +245,7 @@ func (v verdict) facts() []fact {
 			facts = append(facts, fact{name, strings.Join(parts, ", ")})
 		}
 	}
-	speed, roof, weight, nmse := "", v.roof.text(bench.UnitOf(bench.PctRoof).Format), v.weightText(), v.nmse.text(bench.UnitOf(bench.NMSE).Format)
+	speed, roof, weight, nmse := "", v.roof.text(results.UnitOf(results.PctRoof).Format), v.weightText(), v.nmse.text(results.UnitOf(results.NMSE).Format)
 	if v.baseline != "" {
 		speed = times(v.speedup) + " " + v.baseline
 	}
@@ -256,14 +256,14 @@ func (v verdict) facts() []fact {
 		weight += " bits per weight"
 	}
 	if nmse != "" {
-		nmse = bench.NMSE + " " + nmse
+		nmse = results.NMSE + " " + nmse
 	}
 	add("speed", speed, roof)
 	add("size", weight)
 	add("error", nmse)
 	if v.finer.contender != "" {
 		add("more exact", fmt.Sprintf("%s: nmse %s at %s the time", v.finer.contender,
-			bench.UnitOf(bench.NMSE).Format(v.finer.error), times(1/v.finer.speed)))
+			results.UnitOf(results.NMSE).Format(v.finer.error), times(1/v.finer.speed)))
 	}
 	return facts
 }

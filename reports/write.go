@@ -13,7 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"onebit/bench"
+	"onebit/bench/results"
 )
 
 // Files of a report in its folder.
@@ -41,7 +41,7 @@ type File struct {
 // figure in hand is drawn.
 //
 // Results of onebit machine have a page of their own.
-func Write(ctx context.Context, dir string, res *bench.Results, opt WriteOptions) error {
+func Write(ctx context.Context, dir string, res *results.Set, opt WriteOptions) error {
 	if IsMachine(res) {
 		return WriteMachines(dir, []Machine{{Results: res}}, opt)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 	"onebit/formats"
 	"onebit/internal/cpu"
 	"onebit/internal/require"
@@ -22,7 +23,7 @@ func TestSchemesOfModels(t *testing.T) {
 		s := modelsSuite(t, opt, "tiny")
 		seen := map[string][]string{}
 		see := func(name string) {
-			n := bench.ParseName(name)
+			n := results.ParseName(name)
 			kind := n.Base + n.Get(names.Test)
 			if act := n.Get(names.Act); act != "" && !slices.Contains(seen[kind], act) {
 				seen[kind] = append(seen[kind], act)
@@ -59,7 +60,7 @@ func TestSchemesOfModels(t *testing.T) {
 		})
 	}
 	if s := modelsSuite(t, ModelsOptions{Choice: BestVariants, Tokens: 2, Threads: []int{1, 2}}, "tiny"); slices.ContainsFunc(s.Cases, func(c bench.Case) bool {
-		n := bench.ParseName(c.Name)
+		n := results.ParseName(c.Name)
 		return n.Get(names.Act) == "q8_32" && n.Get(names.Threads) == "1"
 	}) {
 		t.Error("another scheme than the main one is measured on fewer than all threads")
@@ -80,13 +81,13 @@ func TestErrorOfSchemes(t *testing.T) {
 	require.Unraced(t, "one thread computes it")
 	schemes := []kernels.Scheme{kernels.Q8Per128, kernels.Q8Per32, kernels.F32}
 	s := modelsSuite(t, ModelsOptions{Tokens: 2, Lockstep: 20, Threads: []int{1}, Choice: BestVariants, Activations: schemes}, "tiny")
-	results := runModels(t, s, 1)
-	for _, f := range results.Failures {
+	res := runModels(t, s, 1)
+	for _, f := range res.Failures {
 		t.Errorf("%s: %s", f.Name.Full, f.Reason)
 	}
 	kld := map[string]float64{}
-	for _, sm := range results.Samples {
-		if v, ok := sm.Value(bench.KLD); ok {
+	for _, sm := range res.Samples {
+		if v, ok := sm.Value(results.KLD); ok {
 			kld[sm.Name.Get(names.Act)] = v
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 	"onebit/formats"
 	"onebit/internal/cpu"
 	"onebit/internal/require"
@@ -103,26 +104,26 @@ func TestEveryVariantIsMeasured(t *testing.T) {
 	if _, err := r.Run(t.Context(), bench.Suite{Cases: s.Cases}, &out); err != nil {
 		t.Fatal(err)
 	}
-	results, err := bench.Read(&out, "results.txt")
+	res, err := results.Read(&out, "results.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range results.Failures {
+	for _, f := range res.Failures {
 		t.Errorf("%s: %s", f.Name.Full, f.Reason)
 	}
 	for _, v := range kernels.Variants() {
 		if v.Available() != nil || !slices.Contains(drawn, v.Format) {
 			continue
 		}
-		i := slices.IndexFunc(results.Samples, func(s bench.Sample) bool {
+		i := slices.IndexFunc(res.Samples, func(s results.Sample) bool {
 			return s.Name.Get("format") == v.Format.Name && s.Name.Get("variant") == v.Name && s.Name.Get("act") == string(v.Scheme)
 		})
 		if i < 0 {
 			t.Errorf("no sample of %v", v)
 			continue
 		}
-		for _, unit := range []string{bench.NsPerOp, bench.WeightRate, bench.PctRoof, bench.PackedBytes, bench.NMSE, bench.ActNMSE, bench.KernelNMSE, bench.MaxAbsErr, bench.Allocs} {
-			if _, ok := results.Samples[i].Value(unit); !ok {
+		for _, unit := range []string{results.NsPerOp, results.WeightRate, results.PctRoof, results.PackedBytes, results.NMSE, results.ActNMSE, results.KernelNMSE, results.MaxAbsErr, results.Allocs} {
+			if _, ok := res.Samples[i].Value(unit); !ok {
 				t.Errorf("sample of %v lacks %s", v, unit)
 			}
 		}
@@ -200,7 +201,7 @@ func TestVerifyAgain(t *testing.T) {
 	instance(t, s, "variant=reference/act=f32/rows=64/cols=256/threads=1/cache=warm") // verified, too
 	m := instance(t, s, "variant=unrolled/act=q8_128/rows=64/cols=256/threads=1/cache=warm").(*matvec)
 	metrics, err := m.Verify(t.Context())
-	if err != nil || len(metrics) != 1 || metrics[0].Unit != bench.PackTime {
+	if err != nil || len(metrics) != 1 || metrics[0].Unit != results.PackTime {
 		t.Errorf("a right result: %v, %v", metrics, err)
 	}
 	if m.group.exact != nil || m.group.byAct[kernels.Q8Per128].exact != nil {
@@ -288,7 +289,7 @@ func TestSelect(t *testing.T) {
 	}
 	defer s.Close()
 	for _, c := range s.Cases {
-		if v := bench.ParseName(c.Name).Get("variant"); strings.Contains(v, "avx") || strings.Contains(v, "neon") {
+		if v := results.ParseName(c.Name).Get("variant"); strings.Contains(v, "avx") || strings.Contains(v, "neon") {
 			t.Errorf("%s would run on a machine without features", c.Name)
 		}
 	}
@@ -298,7 +299,7 @@ func TestSelect(t *testing.T) {
 		}
 	}
 	for _, u := range s.Unavailable {
-		if n := bench.ParseName(u.Case.Name); n.Get("act") != "" && !strings.HasPrefix(n.Get("variant"), names.Metal) {
+		if n := results.ParseName(u.Case.Name); n.Get("act") != "" && !strings.HasPrefix(n.Get("variant"), names.Metal) {
 			if err := s.Select("/variant:" + n.Get("variant")); err == nil || !strings.Contains(err.Error(), "needs avx2") && !strings.Contains(err.Error(), "needs neon") {
 				t.Errorf("%s on a machine without features: %v, want what it needs", n.Get("variant"), err)
 			}
@@ -321,7 +322,7 @@ func TestSelect(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range s.Cases {
-		if n := bench.ParseName(c.Name); n.Base == "MatVec" && (n.Get("variant") != "unrolled" || n.Get("threads") != "1") {
+		if n := results.ParseName(c.Name); n.Base == "MatVec" && (n.Get("variant") != "unrolled" || n.Get("threads") != "1") {
 			t.Errorf("%s was selected", c.Name)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 	"onebit/bench/roofline"
 	"onebit/internal/cpu"
 	"onebit/kernels"
@@ -177,7 +178,7 @@ func (r *reading) share(data []byte, thread int) []byte {
 }
 
 // Verify proves that every byte was read, by comparing sums of all words.
-func (r *reading) Verify(context.Context) ([]bench.Metric, error) {
+func (r *reading) Verify(context.Context) ([]results.Metric, error) {
 	r.next = 0
 	r.read(1)
 	for thread, got := range r.sums {

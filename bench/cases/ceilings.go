@@ -12,6 +12,8 @@ import (
 
 	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/noise"
+	"onebit/bench/results"
 	"onebit/internal/sysinfo"
 )
 
@@ -35,8 +37,8 @@ type dotPoint struct {
 // if that was another machine: the CPU, how many of them the program may use,
 // their features or the platform differ from the header given, which is this
 // run's.
-func ReadCeilings(ctx context.Context, path string, here []bench.Setting) (*Ceilings, error) {
-	res, err := bench.ReadFiles(ctx, path)
+func ReadCeilings(ctx context.Context, path string, here []results.Setting) (*Ceilings, error) {
+	res, err := results.ReadFiles(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -53,16 +55,16 @@ func ReadCeilings(ctx context.Context, path string, here []bench.Setting) (*Ceil
 
 // ReadMachine reads the results file of a run of onebit machine. It is an error
 // if that was another machine, as for ReadCeilings.
-func ReadMachine(ctx context.Context, path string, here []bench.Setting) (*bench.Results, error) {
-	res, err := bench.ReadFiles(ctx, path)
+func ReadMachine(ctx context.Context, path string, here []results.Setting) (*results.Set, error) {
+	res, err := results.ReadFiles(ctx, path)
 	if err != nil {
 		return nil, err
 	}
 	return res, sameMachine(path, res, here)
 }
 
-func sameMachine(path string, res *bench.Results, here []bench.Setting) error {
-	theirs, ours := res.Machine(), (&bench.Results{Settings: here}).Machine()
+func sameMachine(path string, res *results.Set, here []results.Setting) error {
+	theirs, ours := res.Machine(), (&results.Set{Settings: here}).Machine()
 	var differ []string
 	for _, name := range theirs.Differences(ours) {
 		if name != "host" && name != "memory" {
@@ -76,10 +78,10 @@ func sameMachine(path string, res *bench.Results, here []bench.Setting) error {
 }
 
 // take collects the rates. Of reading, huge pages count where there are any.
-func (c *Ceilings) take(res *bench.Results) {
-	reads := res.Estimates(bench.ReadRate)
-	of := func(pages string) func(bench.Estimate) bool {
-		return func(e bench.Estimate) bool { return e.Name.Get(names.Pages) == pages }
+func (c *Ceilings) take(res *results.Set) {
+	reads := noise.Estimates(res, results.ReadRate)
+	of := func(pages string) func(noise.Estimate) bool {
+		return func(e noise.Estimate) bool { return e.Name.Get(names.Pages) == pages }
 	}
 	pages := "huge"
 	if !slices.ContainsFunc(reads, of(pages)) {
@@ -94,7 +96,7 @@ func (c *Ceilings) take(res *bench.Results) {
 	for _, points := range c.reads {
 		slices.SortFunc(points, func(a, b readPoint) int { return cmp.Compare(a.bytes, b.bytes) })
 	}
-	for _, e := range res.Estimates(bench.OpRate) {
+	for _, e := range noise.Estimates(res, results.OpRate) {
 		threads := names.ThreadsOf(e.Name)
 		if e.Name.Base == names.BaseDotPeak && e.Name.Get(names.Type) == names.Int8 && e.Center > c.dots[threads].rate {
 			c.dots[threads] = dotPoint{e.Name.Get(names.ISA), e.Center}
@@ -102,12 +104,12 @@ func (c *Ceilings) take(res *bench.Results) {
 	}
 	var trips []float64
 	for _, s := range res.Samples {
-		if v, ok := s.Value(bench.RoundTrip); ok {
+		if v, ok := s.Value(results.RoundTrip); ok {
 			trips = append(trips, v)
 		}
 	}
 	if len(trips) > 0 {
-		c.trip = bench.Median(trips)
+		c.trip = noise.Median(trips)
 	}
 }
 
@@ -148,8 +150,8 @@ func (c *Ceilings) lacks(threads int) error {
 }
 
 // Setting says in a header where the ceilings come from.
-func (c *Ceilings) Setting() bench.Setting {
-	return bench.Setting{Key: "ceilings", Value: fmt.Sprintf("%s, measured %s", c.path, cmp.Or(c.started, "at an unknown time"))}
+func (c *Ceilings) Setting() results.Setting {
+	return results.Setting{Key: "ceilings", Value: fmt.Sprintf("%s, measured %s", c.path, cmp.Or(c.started, "at an unknown time"))}
 }
 
 // staleCeilings is the age from which on ceilings are in doubt.
@@ -188,7 +190,7 @@ func (s *Suite) UseCeilings(c *Ceilings) error {
 	known := map[string]ceilingRate{}
 	var measured []bench.Case
 	for _, cs := range s.Cases {
-		n := bench.ParseName(cs.Name)
+		n := results.ParseName(cs.Name)
 		if !cs.Ceiling || !names.IsCeiling(n) {
 			measured = append(measured, cs)
 			continue
@@ -222,14 +224,14 @@ type ceilingRate struct {
 	rate float64 // per second
 }
 
-func (c *Ceilings) of(n bench.Name) (r ceilingRate, err error) {
+func (c *Ceilings) of(n results.Name) (r ceilingRate, err error) {
 	threads := names.ThreadsOf(n)
 	if n.Base == names.BaseDotPeak {
-		r.unit = bench.OpRate
+		r.unit = results.OpRate
 		r.rate, _, err = c.Dot(threads)
 		return r, err
 	}
-	r.unit = bench.ReadRate
+	r.unit = results.ReadRate
 	r.rate, err = c.Read(names.BytesOf(n), threads, n.Get(names.Cache) == names.Cold)
 	return r, err
 }
@@ -237,14 +239,14 @@ func (c *Ceilings) of(n bench.Name) (r ceilingRate, err error) {
 // study writes the ceiling down among the results, as if it had been measured.
 func (r ceilingRate) study(c bench.Case) bench.Study {
 	amount := float64(c.Bytes)
-	if r.unit == bench.OpRate {
+	if r.unit == results.OpRate {
 		amount = float64(c.Ops)
 	}
 	return bench.Study{
 		Name: c.Name, Group: c.Group,
-		Run: func(_ context.Context, emit func(bench.Sample) error) error {
-			return emit(bench.Sample{Name: bench.Name{Full: c.Name}, Values: []bench.Metric{
-				{Unit: bench.NsPerOp, Value: amount / r.rate * 1e9}, {Unit: r.unit, Value: r.rate},
+		Run: func(_ context.Context, emit func(results.Sample) error) error {
+			return emit(results.Sample{Name: results.Name{Full: c.Name}, Values: []results.Metric{
+				{Unit: results.NsPerOp, Value: amount / r.rate * 1e9}, {Unit: r.unit, Value: r.rate},
 			}})
 		},
 	}

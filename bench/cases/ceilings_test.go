@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"onebit/bench"
+	"onebit/bench/results"
 )
 
 const ceilingsFile = `cpu: Some CPU
@@ -29,7 +30,7 @@ BenchmarkDotPeak/type=int8/isa=sse2/threads=1-2 1 10 ns/op 1e+11 mac/s
 BenchmarkDotPeak/type=f32/isa=fma/threads=1-2 1 10 ns/op 9e+15 mac/s
 `
 
-var ceilingsHere = []bench.Setting{
+var ceilingsHere = []results.Setting{
 	{Key: "cpu", Value: "Some CPU"}, {Key: "cpus-usable", Value: "2"}, {Key: "platform", Value: "linux/amd64"},
 	{Key: "cpu-features", Value: "avx2"}, {Key: "mem-total", Value: "16 GiB"},
 }
@@ -135,7 +136,7 @@ func TestUseCeilings(t *testing.T) {
 	}
 	values := map[string]float64{}
 	for _, st := range s.Studies {
-		if err := st.Run(context.Background(), func(sample bench.Sample) error {
+		if err := st.Run(context.Background(), func(sample results.Sample) error {
 			for _, v := range sample.Values {
 				values[sample.Name.Full+" "+v.Unit] = v.Value
 			}

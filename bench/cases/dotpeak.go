@@ -6,6 +6,7 @@ import (
 
 	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 	"onebit/bench/roofline"
 	"onebit/internal/cpu"
 	"onebit/kernels"
@@ -69,7 +70,7 @@ func (d *dotPeak[T]) computeShare(thread int) {
 }
 
 // Verify proves that every iteration was performed.
-func (d *dotPeak[T]) Verify(ctx context.Context) ([]bench.Metric, error) {
+func (d *dotPeak[T]) Verify(ctx context.Context) ([]results.Metric, error) {
 	if err := d.Run(ctx, 1); err != nil {
 		return nil, err
 	}

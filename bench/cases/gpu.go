@@ -5,8 +5,8 @@ import (
 	"sync"
 	"time"
 
-	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 	"onebit/formats"
 	devices "onebit/metal"
 	"onebit/models/engine"
@@ -92,11 +92,11 @@ type stint struct {
 }
 
 // Probe returns the time of an operation.
-func (s *stint) Probe() []bench.Metric {
+func (s *stint) Probe() []results.Metric {
 	if s.operations == 0 {
 		return nil
 	}
-	return []bench.Metric{{Unit: bench.GPUTime, Value: float64(s.time) / float64(s.operations)}}
+	return []results.Metric{{Unit: results.GPUTime, Value: float64(s.time) / float64(s.operations)}}
 }
 
 // Emulator names what plays the device of one of the suite's cases, whose times
@@ -104,10 +104,10 @@ func (s *stint) Probe() []bench.Metric {
 func (s *Suite) Emulator() string {
 	onGPU := false
 	for _, c := range s.Cases {
-		onGPU = onGPU || names.OnGPU(bench.ParseName(c.Name))
+		onGPU = onGPU || names.OnGPU(results.ParseName(c.Name))
 	}
 	for _, st := range s.Studies {
-		onGPU = onGPU || names.OnGPU(bench.ParseName(st.Name))
+		onGPU = onGPU || names.OnGPU(results.ParseName(st.Name))
 	}
 	if !onGPU {
 		return ""

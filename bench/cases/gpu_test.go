@@ -11,6 +11,7 @@ import (
 
 	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 	"onebit/formats"
 	"onebit/internal/require"
 	devices "onebit/metal"
@@ -47,20 +48,20 @@ func TestGPUKernels(t *testing.T) {
 	if err := s.Select("/variant:(" + strings.Join(metal.KernelNames(), " OR ") + ")"); err != nil {
 		t.Fatal(err)
 	}
-	results := measured(t, s)
+	res := measured(t, s)
 	for _, format := range tested {
 		for _, k := range metal.Kernels(lookup(t, format)[0]) {
 			if _, err := k.Bytes(16, 256); err != nil {
 				continue // it multiplies longer rows
 			}
 			name := "MatVec/format=" + format + "/variant=" + k.Name + "/act=" + string(k.Scheme) + "/rows=16/cols=256/cache=warm"
-			i := slices.IndexFunc(results.Samples, func(s bench.Sample) bool { return s.Name.Full == name })
+			i := slices.IndexFunc(res.Samples, func(s results.Sample) bool { return s.Name.Full == name })
 			if i < 0 {
 				t.Errorf("no sample of %s", name)
 				continue
 			}
-			for _, unit := range []string{bench.NsPerOp, bench.GPUTime, bench.WeightRate, bench.PackedBytes, bench.PackTime, bench.NMSE, bench.ActNMSE, bench.KernelNMSE, bench.MaxAbsErr} {
-				if v, ok := results.Samples[i].Value(unit); !ok || unit == bench.GPUTime && v <= 0 {
+			for _, unit := range []string{results.NsPerOp, results.GPUTime, results.WeightRate, results.PackedBytes, results.PackTime, results.NMSE, results.ActNMSE, results.KernelNMSE, results.MaxAbsErr} {
+				if v, ok := res.Samples[i].Value(unit); !ok || unit == results.GPUTime && v <= 0 {
 					t.Errorf("%s has %g %s", name, v, unit)
 				}
 			}
@@ -121,7 +122,7 @@ func TestGPUEmulator(t *testing.T) {
 		t.Skip("a Mac's GPU is not played")
 	}
 	playMetal(t)
-	for filter, want := range map[string]string{"/variant:(metal-rows OR scalar)": bench.PlayedGPU, "/variant:scalar": "", "": ""} {
+	for filter, want := range map[string]string{"/variant:(metal-rows OR scalar)": results.PlayedGPU, "/variant:scalar": "", "": ""} {
 		s := suite(t, Options{Sources: Synthetic(lookup(t, "i2_s"), []formats.Shape{{Rows: 8, Cols: 256}}, 1)})
 		if err := s.Select(cmp.Or(filter, s.Usual)); err != nil {
 			t.Fatal(err)
@@ -145,21 +146,21 @@ func TestGPUMissing(t *testing.T) {
 }
 
 // measured runs a suite's cases once.
-func measured(t *testing.T, s *Suite) *bench.Results {
+func measured(t *testing.T, s *Suite) *results.Set {
 	t.Helper()
 	var out bytes.Buffer
 	r := bench.Runner{Count: 1, Time: 1}
 	if _, err := r.Run(t.Context(), bench.Suite{Cases: s.Cases, Studies: s.Studies}, &out); err != nil {
 		t.Fatal(err)
 	}
-	results, err := bench.Read(&out, "results.txt")
+	res, err := results.Read(&out, "results.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range results.Failures {
+	for _, f := range res.Failures {
 		t.Errorf("%s: %s", f.Name.Full, f.Reason)
 	}
-	return results
+	return res
 }
 
 // A model on the GPU: loaded, prompted, asked for text, its time by operation and
@@ -173,30 +174,30 @@ func TestGPUModel(t *testing.T) {
 		units  map[string][]string // that samples have, by name
 	}
 	for _, part := range require.Draw(t, 4, []part{
-		{"/test:load", map[string][]string{"Model" + of + "packing=packed/test=load": {bench.NsPerOp, bench.GPUBytes}}},
-		{"/test:pp2", map[string][]string{"Model" + of + "packing=packed/test=pp2/depth=1": {bench.NsPerOp, bench.GPUTime, bench.TokenRate, bench.OpRate, bench.GPUBytes}}},
+		{"/test:load", map[string][]string{"Model" + of + "packing=packed/test=load": {results.NsPerOp, results.GPUBytes}}},
+		{"/test:pp2", map[string][]string{"Model" + of + "packing=packed/test=pp2/depth=1": {results.NsPerOp, results.GPUTime, results.TokenRate, results.OpRate, results.GPUBytes}}},
 		{"/test:tg1", map[string][]string{
-			"Model" + of + "packing=packed/test=tg1/depth=1":                  {bench.NsPerOp, bench.GPUTime, bench.TokenRate, bench.GPUBytes},
-			"Op" + of + "packing=packed/test=tg1/depth=1/block=1/op=attn_qkv": {bench.NsPerOp, bench.WeightRate},
+			"Model" + of + "packing=packed/test=tg1/depth=1":                  {results.NsPerOp, results.GPUTime, results.TokenRate, results.GPUBytes},
+			"Op" + of + "packing=packed/test=tg1/depth=1/block=1/op=attn_qkv": {results.NsPerOp, results.WeightRate},
 		}},
 		{".name:Lockstep", map[string][]string{
-			"Lockstep" + of + "input=isolated/block=1/tensor=ffn_down": {bench.NMSE, bench.MaxAbsErr},
-			"Logits" + of + "weights=random/tokens=2":                  {bench.KLD, bench.Top1},
+			"Lockstep" + of + "input=isolated/block=1/tensor=ffn_down": {results.NMSE, results.MaxAbsErr},
+			"Logits" + of + "weights=random/tokens=2":                  {results.KLD, results.Top1},
 		}},
 	}) {
 		s := modelsSuite(t, ModelsOptions{Prompt: 2, Tokens: 1, Depths: []int{1}, Lockstep: 2, Choice: AllVariants}, "tiny")
 		if err := s.Select("/engine:metal /variant:metal-tiles " + part.filter); err != nil {
 			t.Fatal(err)
 		}
-		results := measured(t, s)
+		res := measured(t, s)
 		for name, units := range part.units {
-			i := slices.IndexFunc(results.Samples, func(s bench.Sample) bool { return s.Name.Full == name })
+			i := slices.IndexFunc(res.Samples, func(s results.Sample) bool { return s.Name.Full == name })
 			if i < 0 {
 				t.Errorf("no sample of %s", name)
 				continue
 			}
 			for _, unit := range units {
-				if v, ok := results.Samples[i].Value(unit); !ok || v <= 0 && unit != bench.KLD {
+				if v, ok := res.Samples[i].Value(unit); !ok || v <= 0 && unit != results.KLD {
 					t.Errorf("%s has %g %s", name, v, unit)
 				}
 			}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"onebit/bench"
+	"onebit/bench/results"
 	"onebit/formats"
 	"onebit/internal/clock"
 	"onebit/internal/deviation"
@@ -145,17 +145,17 @@ func (r *schemeRefs) equal(y []float32) error {
 }
 
 // errors returns a result's errors against the float64 product.
-func (g *group) errors(y []float32, refs *schemeRefs) ([]bench.Metric, error) {
+func (g *group) errors(y []float32, refs *schemeRefs) ([]results.Metric, error) {
 	exact, err := g.exactProduct()
 	if err != nil {
 		return nil, err
 	}
 	total := deviation.Of(y, exact)
-	return []bench.Metric{
-		{Unit: bench.NMSE, Value: total.NMSE()},
-		{Unit: bench.ActNMSE, Value: deviation.Of(refs.exact, exact).NMSE()},
-		{Unit: bench.KernelNMSE, Value: deviation.Of(y, refs.exact).NMSE()},
-		{Unit: bench.MaxAbsErr, Value: total.MaxAbs},
+	return []results.Metric{
+		{Unit: results.NMSE, Value: total.NMSE()},
+		{Unit: results.ActNMSE, Value: deviation.Of(refs.exact, exact).NMSE()},
+		{Unit: results.KernelNMSE, Value: deviation.Of(y, refs.exact).NMSE()},
+		{Unit: results.MaxAbsErr, Value: total.MaxAbs},
 	}, nil
 }
 

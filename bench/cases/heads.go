@@ -7,6 +7,7 @@ import (
 
 	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 	"onebit/models"
 )
 
@@ -20,7 +21,7 @@ func (s *Suite) addHeads(shelf *shelf, c modelConfig, t names.ModelTest, group s
 	const about = 32 // tokens take as long
 	s.Studies = append(s.Studies, bench.Study{
 		Name: name.String(), Group: group, Time: c.expect(names.ModelTest{Kind: names.Decode, Tokens: about}),
-		Run: func(ctx context.Context, emit func(bench.Sample) error) error {
+		Run: func(ctx context.Context, emit func(results.Sample) error) error {
 			m, err := shelf.open(ctx, c)
 			if err != nil {
 				return err
@@ -38,10 +39,10 @@ func (s *Suite) addHeads(shelf *shelf, c modelConfig, t names.ModelTest, group s
 			}
 			for _, t := range trials {
 				name.Head = t.Format.Name
-				if err := emit(bench.Sample{Name: bench.ParseName(name.String()), Values: []bench.Metric{
-					{Unit: bench.NsPerOp, Value: float64(t.Time)}, {Unit: bench.WeightRate, Value: float64(t.Bytes) / t.Time.Seconds()},
-					{Unit: bench.TokenRate, Value: 1 / t.Token.Seconds()}, {Unit: bench.PackedBytes, Value: float64(t.Bytes)},
-					{Unit: bench.KLD, Value: t.KLD}, {Unit: bench.NMSE, Value: t.NMSE},
+				if err := emit(results.Sample{Name: results.ParseName(name.String()), Values: []results.Metric{
+					{Unit: results.NsPerOp, Value: float64(t.Time)}, {Unit: results.WeightRate, Value: float64(t.Bytes) / t.Time.Seconds()},
+					{Unit: results.TokenRate, Value: 1 / t.Token.Seconds()}, {Unit: results.PackedBytes, Value: float64(t.Bytes)},
+					{Unit: results.KLD, Value: t.KLD}, {Unit: results.NMSE, Value: t.NMSE},
 				}}); err != nil {
 					return err
 				}

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"onebit/bench"
+	"onebit/bench/results"
 	"onebit/formats/container"
 	"onebit/formats/gguf"
 	"onebit/models"
@@ -74,23 +74,23 @@ func sampleSum(raw []byte) uint32 {
 }
 
 // modelsSetting says which weights models have, for the header.
-func modelsSetting(subjects ...*subject) bench.Setting {
+func modelsSetting(subjects ...*subject) results.Setting {
 	var words []string
 	for _, sub := range subjects {
 		words = append(words, sub.Name+"="+sub.weights)
 	}
-	return bench.Setting{Key: bench.ModelsKey, Value: strings.Join(words, " ")}
+	return results.Setting{Key: results.ModelsKey, Value: strings.Join(words, " ")}
 }
 
 // tellApart gives models of one name and different weights names of their own.
 func tellApart(subjects []*subject) {
-	var models bench.Namesakes
+	var models results.Namesakes
 	for _, sub := range subjects {
 		models.Add(sub.Name, sub.weights)
 	}
 	for _, sub := range subjects {
 		if models.Of(sub.Name) != nil {
-			sub.Name = bench.ModelApart(sub.Name, sub.weights)
+			sub.Name = results.ModelApart(sub.Name, sub.weights)
 		}
 	}
 }

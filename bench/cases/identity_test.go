@@ -10,6 +10,7 @@ import (
 
 	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 	"onebit/internal/cpu"
 	"onebit/models"
 	"onebit/models/synth"
@@ -42,7 +43,7 @@ func TestModelsHaveAnIdentity(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { s.Close() })
-		i := slices.IndexFunc(s.Settings, func(set bench.Setting) bool { return set.Key == bench.ModelsKey })
+		i := slices.IndexFunc(s.Settings, func(set results.Setting) bool { return set.Key == results.ModelsKey })
 		if i < 0 {
 			t.Fatalf("the header does not say which weights there are: %v", s.Settings)
 		}
@@ -58,12 +59,12 @@ func TestModelsHaveAnIdentity(t *testing.T) {
 	both, cases := weights(one, other)
 	var models []string
 	for _, c := range cases {
-		if m := bench.ParseName(c.Name).Get(names.Model); !slices.Contains(models, m) {
+		if m := results.ParseName(c.Name).Get(names.Model); !slices.Contains(models, m) {
 			models = append(models, m)
 		}
 	}
 	digest := func(setting string) string { return strings.TrimPrefix(setting, "model=") }
-	want := []string{bench.ModelApart("model", digest(first)), bench.ModelApart("model", digest(second))}
+	want := []string{results.ModelApart("model", digest(first)), results.ModelApart("model", digest(second))}
 	if !slices.Equal(models, want) || both != want[0]+"="+digest(first)+" "+want[1]+"="+digest(second) {
 		t.Errorf("models %q in a run of both, header %q; want %q", models, both, want)
 	}

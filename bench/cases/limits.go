@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"onebit/bench"
+	"onebit/bench/results"
 	"onebit/bench/roofline"
 	"onebit/internal/cpu"
 )
@@ -64,8 +64,8 @@ func measureLimits() (read, dot float64) {
 // check returns the bench.Case.Check of a case on so many threads. Before it
 // calls a sample impossible, it measures the limits again: whatever disturbed
 // them makes no error.
-func (l *limits) check(threads int) func([]bench.Metric) error {
-	return func(speeds []bench.Metric) error {
+func (l *limits) check(threads int) func([]results.Metric) error {
+	return func(speeds []results.Metric) error {
 		if l.emulated {
 			return nil
 		}
@@ -92,20 +92,20 @@ func (l *limits) update() {
 	l.read, l.dot = max(l.read, read), max(l.dot, dot)
 }
 
-func (l *limits) exceeded(speeds []bench.Metric, threads int) error {
+func (l *limits) exceeded(speeds []results.Metric, threads int) error {
 	for _, limit := range []struct {
 		what string
 		most float64
 		unit []string
 	}{
-		{"reads from its caches", l.read, []string{bench.WeightRate, bench.ReadRate}},
-		{"computes, even with look-ups", l.dot * lookupFactor, []string{bench.OpRate}},
+		{"reads from its caches", l.read, []string{results.WeightRate, results.ReadRate}},
+		{"computes, even with look-ups", l.dot * lookupFactor, []string{results.OpRate}},
 	} {
 		most := limit.most * beyond * float64(threads)
 		for _, s := range speeds {
 			for _, unit := range limit.unit {
 				if s.Unit == unit && s.Value > most {
-					u := bench.UnitOf(unit)
+					u := results.UnitOf(unit)
 					return fmt.Errorf("impossible: %s of %s; the machine %s at most %s: the clock or the case is wrong",
 						u.Format(s.Value), u.About, limit.what, u.Format(most))
 				}

@@ -13,6 +13,7 @@ import (
 
 	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 )
 
 // A llamaBench is llama.cpp's llama-bench on one file. Its flags and the
@@ -58,9 +59,9 @@ func (sub *subject) addLlamaBench(ctx context.Context, s *Suite) error {
 		if r.Backends != "" { // which not every llama-bench says
 			version += ", backends " + r.Backends
 		}
-		s.Settings = []bench.Setting{{Key: "llama-bench", Value: version}}
+		s.Settings = []results.Setting{{Key: "llama-bench", Value: version}}
 		if args := sub.opt.LlamaBenchArgs; len(args) > 0 {
-			s.Settings = append(s.Settings, bench.Setting{Key: "llama-bench-args", Value: strings.Join(args, " ")})
+			s.Settings = append(s.Settings, results.Setting{Key: "llama-bench-args", Value: strings.Join(args, " ")})
 		}
 	}
 	return nil
@@ -72,7 +73,7 @@ func (s *Suite) addLlamaBenchCase(sub *subject, t names.ModelTest, threads int, 
 	}
 	s.Cases = append(s.Cases, bench.Case{
 		Name:  names.ModelCase{Model: sub.Name, Variant: names.LlamaBench, Test: t, Threads: threads}.String(),
-		Group: group, Rates: []bench.Metric{{Unit: bench.TokenRate, Value: float64(t.Tokens)}},
+		Group: group, Rates: []results.Metric{{Unit: results.TokenRate, Value: float64(t.Tokens)}},
 		// It starts, loads the model and warms up for each sample.
 		Expect: time.Second + 3*sub.configs(threads)[0].simdExpect(t), Single: true,
 		Setup: func(context.Context) (bench.Instance, error) {
@@ -106,7 +107,7 @@ func (l *llamaTest) Elapsed() time.Duration { return l.elapsed }
 
 // Verify has nothing to compare: what another program computes is its own
 // affair. Each run checks that it measured what it was asked for.
-func (l *llamaTest) Verify(context.Context) ([]bench.Metric, error) { return nil, nil }
+func (l *llamaTest) Verify(context.Context) ([]results.Metric, error) { return nil, nil }
 
 func (l *llamaTest) Close() error { return nil }
 

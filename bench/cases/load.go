@@ -15,6 +15,7 @@ import (
 
 	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 	"onebit/internal/clock"
 	"onebit/internal/count"
 	"onebit/models"
@@ -41,7 +42,7 @@ type loading struct {
 	open func(context.Context) (*models.Model, error)
 	// verify proves what was loaded, and tells its memory. What it computes is
 	// verified by the tests of the same variant.
-	verify  func(context.Context, *models.Model) ([]bench.Metric, error)
+	verify  func(context.Context, *models.Model) ([]results.Metric, error)
 	elapsed time.Duration
 }
 
@@ -50,7 +51,7 @@ func newLoading(shelf *shelf, c modelConfig) *loading {
 		open: func(ctx context.Context) (*models.Model, error) {
 			return models.Open(ctx, c.subject.Path, c.options(shelf.pool(c.threads)))
 		},
-		verify: func(ctx context.Context, m *models.Model) ([]bench.Metric, error) {
+		verify: func(ctx context.Context, m *models.Model) ([]results.Metric, error) {
 			if err := c.checkVariants(m); err != nil {
 				return nil, err
 			}
@@ -81,7 +82,7 @@ func (l *loading) Run(ctx context.Context, n int) error {
 
 func (l *loading) Elapsed() time.Duration { return l.elapsed }
 
-func (l *loading) Verify(ctx context.Context) ([]bench.Metric, error) {
+func (l *loading) Verify(ctx context.Context) ([]results.Metric, error) {
 	m, err := l.open(ctx)
 	if err != nil {
 		return nil, err
@@ -185,7 +186,7 @@ func (f *firstToken) Elapsed() time.Duration { return f.elapsed }
 
 // Verify runs the child process once, which must say that it multiplied with
 // this variant.
-func (f *firstToken) Verify(ctx context.Context) ([]bench.Metric, error) {
+func (f *firstToken) Verify(ctx context.Context) ([]results.Metric, error) {
 	cmd, stderr := f.command(ctx)
 	if err := cmd.Run(); err != nil {
 		return nil, fmt.Errorf("child process: %w: %s", err, strings.TrimSpace(stderr.String()))

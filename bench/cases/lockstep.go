@@ -11,6 +11,7 @@ import (
 	"onebit/bench"
 	"onebit/bench/names"
 	"onebit/bench/profile"
+	"onebit/bench/results"
 	"onebit/kernels"
 	"onebit/models"
 	"onebit/models/engine"
@@ -41,7 +42,7 @@ func (s *Suite) addLockstep(shelf *shelf, configs []modelConfig, group string) {
 		s.Studies = append(s.Studies, bench.Study{
 			Name:  c.lockstep().String(),
 			Group: group, Time: expect,
-			Run: func(ctx context.Context, emit func(bench.Sample) error) error {
+			Run: func(ctx context.Context, emit func(results.Sample) error) error {
 				result, err := shelf.lockstep(ctx, c)
 				if err != nil {
 					return err
@@ -104,49 +105,49 @@ func (s *shelf) runLockstep(ctx context.Context, sub *subject, test *models.Mode
 	return result, errors.Join(err, reference.Close())
 }
 
-func emitLockstep(emit func(bench.Sample) error, name names.Lockstep, sub *subject, r *lockstep.Result) error {
+func emitLockstep(emit func(results.Sample) error, name names.Lockstep, sub *subject, r *lockstep.Result) error {
 	for _, t := range r.Tensors {
 		name.Input, name.Block, name.Tensor = string(t.Input), profile.BlockName(t.Block), t.Name
-		if err := emit(bench.Sample{Name: bench.ParseName(name.String()), Values: errorMetrics(t.Errors)}); err != nil {
+		if err := emit(results.Sample{Name: results.ParseName(name.String()), Values: errorMetrics(t.Errors)}); err != nil {
 			return err
 		}
 	}
 	output, _ := r.Find(lockstep.Accumulated, engine.Outside, lockstep.Logits)
-	values := append([]bench.Metric{{Unit: bench.NMSE, Value: output.NMSE}}, predictions(&r.Estimate)...)
+	values := append([]results.Metric{{Unit: results.NMSE, Value: output.NMSE}}, predictions(&r.Estimate)...)
 	weights := names.RandomWeights
 	if !sub.Synthetic {
 		weights = ""
 		ppl, _ := r.Estimate.PPL()
 		reference, _ := r.Estimate.ReferencePPL()
-		values = append(values, bench.Metric{Unit: bench.Perplexity, Value: ppl}, bench.Metric{Unit: bench.RefPpl, Value: reference})
+		values = append(values, results.Metric{Unit: results.Perplexity, Value: ppl}, results.Metric{Unit: results.RefPpl, Value: reference})
 	}
-	return emit(bench.Sample{
-		Name:   bench.ParseName(names.Logits{Model: name.Model, Engine: name.Engine, Variant: name.Variant, Act: name.Act, Weights: weights, Tokens: r.Tokens}.String()),
+	return emit(results.Sample{
+		Name:   results.ParseName(names.Logits{Model: name.Model, Engine: name.Engine, Variant: name.Variant, Act: name.Act, Weights: weights, Tokens: r.Tokens}.String()),
 		Values: values,
 	})
 }
 
 // predictions are how far the test's are from the reference's, with the
 // intervals that so few positions give. A single one gives none.
-func predictions(e *perplexity.Estimate) (out []bench.Metric) {
+func predictions(e *perplexity.Estimate) (out []results.Metric) {
 	for _, m := range []struct {
 		unit     string
 		mean     perplexity.Mean
 		interval func() (lo, hi float64)
 	}{
-		{bench.KLD, e.KLD, e.KLDInterval}, {bench.Top1, e.SameTop, e.SameTopInterval}, {bench.Top5, e.Top5, e.Top5Interval},
+		{results.KLD, e.KLD, e.KLDInterval}, {results.Top1, e.SameTop, e.SameTopInterval}, {results.Top5, e.Top5, e.Top5Interval},
 	} {
-		out = append(out, bench.Metric{Unit: m.unit, Value: m.mean.Value()})
+		out = append(out, results.Metric{Unit: m.unit, Value: m.mean.Value()})
 		if lo, hi := m.interval(); !math.IsInf(hi, 1) {
-			low, high := bench.Bounds(m.unit)
-			out = append(out, bench.Metric{Unit: low, Value: lo}, bench.Metric{Unit: high, Value: hi})
+			low, high := results.Bounds(m.unit)
+			out = append(out, results.Metric{Unit: low, Value: lo}, results.Metric{Unit: high, Value: hi})
 		}
 	}
 	return out
 }
 
-func errorMetrics(e lockstep.Errors) []bench.Metric {
-	return []bench.Metric{{Unit: bench.NMSE, Value: e.NMSE}, {Unit: bench.MaxAbsErr, Value: e.MaxAbs}, {Unit: bench.Cosine, Value: e.Cosine}}
+func errorMetrics(e lockstep.Errors) []results.Metric {
+	return []results.Metric{{Unit: results.NMSE, Value: e.NMSE}, {Unit: results.MaxAbsErr, Value: e.MaxAbs}, {Unit: results.Cosine, Value: e.Cosine}}
 }
 
 // lockstepTokens are more where a text of its own says something of a model, if it is

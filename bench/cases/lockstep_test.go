@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 	"onebit/internal/cpu"
 	"onebit/kernels"
 )
@@ -19,13 +19,13 @@ func TestLockstep(t *testing.T) {
 	if err := s.Select("/variant:(scalar OR unrolled) .name:Lockstep"); err != nil {
 		t.Fatal(err)
 	}
-	results := runModels(t, s, 1)
-	for _, f := range results.Failures {
+	res := runModels(t, s, 1)
+	for _, f := range res.Failures {
 		t.Errorf("%s: %s", f.Name.Full, f.Reason)
 	}
 	values := map[string]float64{}
 	known := append(slices.Clone(names.Tensors), names.BlockOutput, names.LogitsOutput)
-	for _, sm := range results.Samples {
+	for _, sm := range res.Samples {
 		if tensor := sm.Name.Get(names.Tensor); sm.Name.Base == names.BaseLockstep && !slices.Contains(known, tensor) {
 			t.Errorf("tensor %q is unknown to package names", tensor)
 		}
@@ -39,8 +39,8 @@ func TestLockstep(t *testing.T) {
 	}
 	// Of each variant: 2 inputs of 2 blocks with 7 projections and the stream,
 	// and of the head; and the logits.
-	if want := 2 * (2*(2*8+1) + 1); len(results.Samples) != want {
-		t.Errorf("%d samples, want %d", len(results.Samples), want)
+	if want := 2 * (2*(2*8+1) + 1); len(res.Samples) != want {
+		t.Errorf("%d samples, want %d", len(res.Samples), want)
 	}
 	for _, variant := range []string{"unrolled", "scalar"} {
 		within := func(name, unit string, low, high float64) {
@@ -51,21 +51,21 @@ func TestLockstep(t *testing.T) {
 			}
 		}
 		const lines, logits = "Lockstep/model=tiny/variant=%s/act=q8_128/", "Logits/model=tiny/variant=%s/act=q8_128/weights=random/tokens=20"
-		within(lines+"input=isolated/block=1/tensor=ffn_down", bench.NMSE, 0, 1e-3)
-		within(lines+"input=isolated/block=outside/tensor=output", bench.Cosine, 0.99, 1)
-		within(lines+"input=accumulated/block=1/tensor=block", bench.NMSE, 0, 1e-2)
-		within(lines+"input=accumulated/block=1/tensor=block", bench.MaxAbsErr, 0, 1)
-		within(logits, bench.NMSE, 0, 1e-2)
-		within(logits, bench.KLD, 0, 1e-2)
-		within(logits, bench.Top1, 0.5, 1.001)
-		within(logits, bench.Top5, 0.5, 1.001)
-		for _, unit := range []string{bench.KLD, bench.Top1, bench.Top5} {
-			low, high := bench.Bounds(unit)
+		within(lines+"input=isolated/block=1/tensor=ffn_down", results.NMSE, 0, 1e-3)
+		within(lines+"input=isolated/block=outside/tensor=output", results.Cosine, 0.99, 1)
+		within(lines+"input=accumulated/block=1/tensor=block", results.NMSE, 0, 1e-2)
+		within(lines+"input=accumulated/block=1/tensor=block", results.MaxAbsErr, 0, 1)
+		within(logits, results.NMSE, 0, 1e-2)
+		within(logits, results.KLD, 0, 1e-2)
+		within(logits, results.Top1, 0.5, 1.001)
+		within(logits, results.Top5, 0.5, 1.001)
+		for _, unit := range []string{results.KLD, results.Top1, results.Top5} {
+			low, high := results.Bounds(unit)
 			value := values[fmt.Sprintf(logits+" "+unit, variant)]
 			within(logits, low, 0, value)
 			within(logits, high, math.Nextafter(value, 0), 1.001)
 		}
-		for _, unit := range []string{bench.Perplexity, bench.RefPpl} {
+		for _, unit := range []string{results.Perplexity, results.RefPpl} {
 			if v, ok := values[fmt.Sprintf(logits+" "+unit, variant)]; ok {
 				t.Errorf("random weights have a perplexity: %s %v", unit, v)
 			}
@@ -83,9 +83,9 @@ func TestPerplexity(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	logits := func() (last bench.Sample) {
+	logits := func() (last results.Sample) {
 		t.Helper()
-		err := s.Studies[len(s.Studies)-1].Run(t.Context(), func(sm bench.Sample) error {
+		err := s.Studies[len(s.Studies)-1].Run(t.Context(), func(sm results.Sample) error {
 			last = sm
 			return nil
 		})
@@ -97,8 +97,8 @@ func TestPerplexity(t *testing.T) {
 	check := func(weights string, perplexity bool) {
 		t.Helper()
 		sample := logits()
-		_, ppl := sample.Value(bench.Perplexity)
-		_, ref := sample.Value(bench.RefPpl)
+		_, ppl := sample.Value(results.Perplexity)
+		_, ref := sample.Value(results.RefPpl)
 		if got := sample.Name.Get(names.Weights); got != weights || ppl != perplexity || ref != perplexity {
 			t.Errorf("%s: weights %q, want %q; perplexities %v, want %v", sample.Name.Full, got, weights, ppl, perplexity)
 		}
@@ -149,7 +149,7 @@ func TestLockstepEnds(t *testing.T) {
 	}
 	sub.Text = ""
 	full := errors.New("full")
-	if err := s.Studies[len(s.Studies)-1].Run(t.Context(), func(bench.Sample) error { return full }); !errors.Is(err, full) {
+	if err := s.Studies[len(s.Studies)-1].Run(t.Context(), func(results.Sample) error { return full }); !errors.Is(err, full) {
 		t.Errorf("error %v, want that of emit", err)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 	"onebit/bench/roofline"
 	"onebit/internal/clock"
 	"onebit/internal/cpu"
@@ -76,7 +76,7 @@ func (opt *MachineOptions) check() error {
 }
 
 // unavailableSetting tells a results file's reader what could not be measured.
-func (s *Suite) unavailableSetting() []bench.Setting {
+func (s *Suite) unavailableSetting() []results.Setting {
 	var texts []string
 	for _, u := range s.Unavailable {
 		texts = append(texts, u.Case.Name+": "+u.Err.Error())
@@ -84,7 +84,7 @@ func (s *Suite) unavailableSetting() []bench.Setting {
 	if texts == nil {
 		return nil
 	}
-	return []bench.Setting{{Key: bench.UnmeasuredKey, Value: strings.Join(texts, "; ")}}
+	return []results.Setting{{Key: results.UnmeasuredKey, Value: strings.Join(texts, "; ")}}
 }
 
 // A machine is what its cases share.
@@ -159,8 +159,8 @@ const logEvery = 250 * time.Millisecond
 
 // metrics returns the time and, as often as they can be told, the shares of CPU
 // time that others took since they were told last.
-func (l *stateLog) metrics(cpus int) []bench.Metric {
-	out := []bench.Metric{{Unit: bench.SinceStart, Value: max(time.Since(l.started).Seconds(), 0)}}
+func (l *stateLog) metrics(cpus int) []results.Metric {
+	out := []results.Metric{{Unit: results.SinceStart, Value: max(time.Since(l.started).Seconds(), 0)}}
 	now := clock.Now()
 	wall := now.Sub(l.last)
 	if !l.last.IsZero() && wall < logEvery {
@@ -170,8 +170,8 @@ func (l *stateLog) metrics(cpus int) []bench.Metric {
 	if !l.last.IsZero() && after.OK() && l.before.OK() {
 		spent := after.V.Sub(l.before.V)
 		share := func(d time.Duration) float64 { return max(d.Seconds(), 0) / (wall.Seconds() * float64(cpus)) }
-		out = append(out, bench.Metric{Unit: bench.StolenShare, Value: share(spent.Stolen)},
-			bench.Metric{Unit: bench.OtherShare, Value: share(spent.Busy - spent.Own)})
+		out = append(out, results.Metric{Unit: results.StolenShare, Value: share(spent.Stolen)},
+			results.Metric{Unit: results.OtherShare, Value: share(spent.Busy - spent.Own)})
 	}
 	l.last, l.before = now, after
 	return out

@@ -9,6 +9,7 @@ import (
 
 	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 	"onebit/bench/roofline"
 	"onebit/internal/clock"
 	"onebit/internal/cpu"
@@ -51,7 +52,7 @@ func (m *machine) addPeaks() {
 // to hand out work.
 func (m *machine) addCosts() {
 	const group = "clock and dispatch"
-	add := func(name string, op *repeated, rates ...bench.Metric) {
+	add := func(name string, op *repeated, rates ...results.Metric) {
 		m.suite.Cases = append(m.suite.Cases, bench.Case{
 			Name: name, Group: group, Ceiling: true, Rates: rates,
 			Setup: func(context.Context) (bench.Instance, error) { return op, nil },
@@ -78,7 +79,7 @@ func (m *machine) addCosts() {
 			for range n {
 				pool.ForEach(threads, count)
 			}
-		}, m.withoutClock(pool)}, bench.Metric{Unit: bench.ClockRate, Value: cyclesOfOp * roofline.CyclesInLoop})
+		}, m.withoutClock(pool)}, results.Metric{Unit: results.ClockRate, Value: cyclesOfOp * roofline.CyclesInLoop})
 	}
 }
 
@@ -123,8 +124,8 @@ func (g *gathering) meet(int) {
 }
 
 // Verify tells what a dispatch is taken for where it is not measured.
-func (g *gathering) Verify(context.Context) ([]bench.Metric, error) {
-	return []bench.Metric{{Unit: bench.Estimated, Value: kernels.DispatchTime(g.pool.Threads())}}, nil
+func (g *gathering) Verify(context.Context) ([]results.Metric, error) {
+	return []results.Metric{{Unit: results.Estimated, Value: kernels.DispatchTime(g.pool.Threads())}}, nil
 }
 
 func (g *gathering) Close() error { return nil }
@@ -144,7 +145,7 @@ func (r *repeated) Run(_ context.Context, n int) error {
 	return nil
 }
 
-func (r *repeated) Verify(context.Context) ([]bench.Metric, error) { return nil, nil }
+func (r *repeated) Verify(context.Context) ([]results.Metric, error) { return nil, nil }
 
 func (r *repeated) Close() error { return nil }
 
@@ -172,7 +173,7 @@ func (m *machine) withoutClock(pool *kernels.Pool) *state {
 
 // Probe takes some tens of microseconds, and a round trip's where there are
 // several threads.
-func (s *state) Probe() []bench.Metric {
+func (s *state) Probe() []results.Metric {
 	out := s.trip.Probe()
 	if s.rates != nil {
 		s.pool.ForEach(len(s.rates), s.task)
@@ -180,7 +181,7 @@ func (s *state) Probe() []bench.Metric {
 		for _, r := range s.rates {
 			sum += r
 		}
-		out = append(out, bench.Metric{Unit: bench.ClockRate, Value: sum / float64(len(s.rates))})
+		out = append(out, results.Metric{Unit: results.ClockRate, Value: sum / float64(len(s.rates))})
 	}
 	return append(out, s.log.metrics(s.cpus)...)
 }
@@ -309,9 +310,9 @@ func (p *pair) Run(ctx context.Context, n int) error {
 func (p *pair) Elapsed() time.Duration { return p.elapsed }
 
 // Probe tells what others took of the CPUs.
-func (p *pair) Probe() []bench.Metric { return p.log.metrics(p.cpus) }
+func (p *pair) Probe() []results.Metric { return p.log.metrics(p.cpus) }
 
-func (p *pair) Verify(context.Context) ([]bench.Metric, error) { return nil, nil }
+func (p *pair) Verify(context.Context) ([]results.Metric, error) { return nil, nil }
 
 func (p *pair) Close() error {
 	for _, c := range p.tasks {

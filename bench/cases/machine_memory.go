@@ -9,6 +9,7 @@ import (
 
 	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 	"onebit/bench/roofline"
 	"onebit/internal/clock"
 	"onebit/internal/cpu"
@@ -143,9 +144,9 @@ func (m *machine) bandwidthCase(name names.Bandwidth, memory *arena) bench.Case 
 	case names.ReadAccess:
 		c.Bytes, c.Check = int64(name.Bytes), m.limits.check(name.Threads)
 	case names.WriteAccess:
-		c.Rates = []bench.Metric{{Unit: bench.WriteRate, Value: bytes}}
+		c.Rates = []results.Metric{{Unit: results.WriteRate, Value: bytes}}
 	case names.CopyAccess:
-		c.Rates = []bench.Metric{{Unit: bench.CopyRate, Value: bytes}}
+		c.Rates = []results.Metric{{Unit: results.CopyRate, Value: bytes}}
 	}
 	return c
 }
@@ -251,7 +252,7 @@ func (m *moving) Run(_ context.Context, n int) error {
 }
 
 // Verify proves that every byte is moved.
-func (m *moving) Verify(ctx context.Context) ([]bench.Metric, error) {
+func (m *moving) Verify(ctx context.Context) ([]results.Metric, error) {
 	errs := make([]error, m.pool.Threads())
 	m.pool.ForEach(len(errs), func(thread int) { errs[thread] = m.verify(m.part(thread)) })
 	return nil, errors.Join(append(errs, ctx.Err())...)
@@ -311,7 +312,7 @@ func (w *walking) Elapsed() time.Duration { return w.elapsed }
 
 // Verify proves that the chain is a cycle through all of its lines: it begins
 // again after as many steps, and not after a part of them that divides it.
-func (w *walking) Verify(context.Context) ([]bench.Metric, error) {
+func (w *walking) Verify(context.Context) ([]results.Metric, error) {
 	const most = 1 << 17 // steps: 8 MiB, some milliseconds
 	lines := w.chain.Lines()
 	if lines > most {

@@ -9,6 +9,7 @@ import (
 
 	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 	"onebit/bench/roofline"
 	"onebit/internal/cpu"
 	"onebit/internal/require"
@@ -42,7 +43,7 @@ func TestMachineCasesRun(t *testing.T) {
 	host.UsableCPUs = 2
 	s := machineSuite(t, MachineOptions{Features: cpu.Detected(), Host: host, Started: time.Now()})
 	for _, c := range require.Draw(t, 4, s.Cases) {
-		if n := bench.ParseName(c.Name); !names.IsMachine(n) || n.Full != c.Name {
+		if n := results.ParseName(c.Name); !names.IsMachine(n) || n.Full != c.Name {
 			t.Errorf("%s is no machine's name", c.Name)
 		}
 		inst, err := c.Setup(t.Context())
@@ -56,7 +57,7 @@ func TestMachineCasesRun(t *testing.T) {
 			t.Errorf("%s: %v", c.Name, err)
 		}
 		state := inst.(bench.Prober).Probe()
-		if !slices.ContainsFunc(state, func(m bench.Metric) bool { return m.Unit == bench.SinceStart }) {
+		if !slices.ContainsFunc(state, func(m results.Metric) bool { return m.Unit == results.SinceStart }) {
 			t.Errorf("%s: the state is %v", c.Name, state)
 		}
 		if err := inst.Close(); err != nil {
@@ -72,7 +73,7 @@ func TestMachineWithLittleMemory(t *testing.T) {
 	}
 	latency := 0
 	for _, c := range s.Cases {
-		n := bench.ParseName(c.Name)
+		n := results.ParseName(c.Name)
 		if names.BytesOf(n) > 4<<20 {
 			t.Errorf("%s takes more than memory has room for", c.Name)
 		}
@@ -101,7 +102,7 @@ func TestMachineSaysWhatItCannotMeasure(t *testing.T) {
 		if i < 0 || !strings.Contains(s.Unavailable[i].Err.Error(), reason) {
 			t.Errorf("%s is not unavailable, %s", name, reason)
 		}
-		if !strings.Contains(s.Settings[0].Value, name+": ") || s.Settings[0].Key != bench.UnmeasuredKey {
+		if !strings.Contains(s.Settings[0].Value, name+": ") || s.Settings[0].Key != results.UnmeasuredKey {
 			t.Errorf("the header does not say that %s is unavailable", name)
 		}
 	}
@@ -149,14 +150,14 @@ func TestStateLog(t *testing.T) {
 		return out
 	}
 	for range 3 { // the first has nothing to compare with, the others come too soon
-		if got := units(); !slices.Equal(got, []string{bench.SinceStart}) {
+		if got := units(); !slices.Equal(got, []string{results.SinceStart}) {
 			t.Errorf("the log tells %q", got)
 		}
 	}
 	log.last = log.last.Add(-time.Hour)
 	spent = sysinfo.CPUTime{Busy: 2 * time.Hour, Own: time.Hour, Stolen: time.Hour / 2}
 	got := log.metrics(2)
-	if len(got) != 3 || got[1].Unit != bench.StolenShare || got[1].Value < 0.24 || got[1].Value > 0.25 || got[2].Unit != bench.OtherShare || got[2].Value < 0.49 || got[2].Value > 0.5 {
+	if len(got) != 3 || got[1].Unit != results.StolenShare || got[1].Value < 0.24 || got[1].Value > 0.25 || got[2].Unit != results.OtherShare || got[2].Value < 0.49 || got[2].Value > 0.5 {
 		t.Errorf("an hour later, the log tells %v", got)
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 	"onebit/kernels"
 )
 
@@ -36,7 +37,7 @@ func matvecCase(g *group, c config, bytes int) bench.Case {
 		Group:   g.name(),
 		Bytes:   int64(bytes),
 		Ops:     int64(g.src.Rows) * int64(g.src.Cols),
-		Metrics: []bench.Metric{{Unit: bench.PackedBytes, Value: float64(bytes)}},
+		Metrics: []results.Metric{{Unit: results.PackedBytes, Value: float64(bytes)}},
 		Roof:    ceiling{g, c, bytes}.name(),
 		Check:   g.rig.limits.check(c.threads),
 		Setup: func(ctx context.Context) (bench.Instance, error) {
@@ -82,7 +83,7 @@ func (m *matvec) Run(_ context.Context, n int) error {
 }
 
 // Verify checks the first and the last matrix of the rotation, or the last alone.
-func (m *matvec) Verify(ctx context.Context) ([]bench.Metric, error) {
+func (m *matvec) Verify(ctx context.Context) ([]results.Metric, error) {
 	refs, err := m.group.refs(m.variant.Scheme)
 	if err != nil {
 		return nil, err
@@ -98,7 +99,7 @@ func (m *matvec) Verify(ctx context.Context) ([]bench.Metric, error) {
 			return nil, err
 		}
 	}
-	metrics := []bench.Metric{{Unit: bench.PackTime, Value: float64(m.packed.time.Nanoseconds())}}
+	metrics := []results.Metric{{Unit: results.PackTime, Value: float64(m.packed.time.Nanoseconds())}}
 	if !m.group.again {
 		errors, err := m.group.errors(m.y, refs)
 		if err != nil {
@@ -107,7 +108,7 @@ func (m *matvec) Verify(ctx context.Context) ([]bench.Metric, error) {
 		metrics = append(metrics, errors...)
 	}
 	if peak, ok := m.group.peak(ctx, m.variant); ok {
-		metrics = append(metrics, bench.Metric{Unit: bench.PeakRSS, Value: float64(peak)})
+		metrics = append(metrics, results.Metric{Unit: results.PeakRSS, Value: float64(peak)})
 	}
 	return metrics, ctx.Err()
 }

@@ -9,6 +9,7 @@ import (
 
 	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 	"onebit/formats"
 	"onebit/internal/clock"
 	"onebit/kernels"
@@ -56,7 +57,7 @@ func gpuMatvecCase(g *group, c gpuConfig, bytes int) bench.Case {
 	return bench.Case{
 		Name: c.name(g.src), Group: g.name(),
 		Bytes: int64(bytes), Ops: int64(g.src.Rows) * int64(g.src.Cols),
-		Metrics: []bench.Metric{{Unit: bench.PackedBytes, Value: float64(bytes)}},
+		Metrics: []results.Metric{{Unit: results.PackedBytes, Value: float64(bytes)}},
 		Setup:   func(ctx context.Context) (bench.Instance, error) { return newGPUMatvec(ctx, g, c, bytes) },
 	}
 }
@@ -139,7 +140,7 @@ func (m *gpuMatvec) multiply(weight int) {
 }
 
 // Verify checks the first and the last matrix of the rotation.
-func (m *gpuMatvec) Verify(ctx context.Context) ([]bench.Metric, error) {
+func (m *gpuMatvec) Verify(ctx context.Context) ([]results.Metric, error) {
 	refs, err := m.group.refs(m.kernel.Scheme)
 	if err != nil {
 		return nil, err
@@ -155,7 +156,7 @@ func (m *gpuMatvec) Verify(ctx context.Context) ([]bench.Metric, error) {
 			return nil, err
 		}
 	}
-	metrics := []bench.Metric{{Unit: bench.PackTime, Value: float64(m.packTime.Nanoseconds())}}
+	metrics := []results.Metric{{Unit: results.PackTime, Value: float64(m.packTime.Nanoseconds())}}
 	if m.group.again {
 		return metrics, ctx.Err()
 	}

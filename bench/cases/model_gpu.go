@@ -9,6 +9,7 @@ import (
 
 	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 	"onebit/formats/gguf"
 	"onebit/internal/deviation"
 	"onebit/kernels"
@@ -113,7 +114,7 @@ func gpuGroup(c gpuModel, t names.ModelTest) string { return c.subject.Name + " 
 func (s *shelf) gpuCase(c gpuModel, t names.ModelTest) bench.Case {
 	out := bench.Case{
 		Name: c.name(t), Group: gpuGroup(c, t), Single: t.Kind == names.Prompt,
-		Rates: []bench.Metric{{Unit: bench.TokenRate, Value: float64(t.Tokens)}},
+		Rates: []results.Metric{{Unit: results.TokenRate, Value: float64(t.Tokens)}},
 		Setup: func(ctx context.Context) (bench.Instance, error) { return newGPUText(ctx, s, c, t) },
 	}
 	if t.Kind == names.Prompt {
@@ -242,14 +243,14 @@ func newGPUText(ctx context.Context, s *shelf, c gpuModel, t names.ModelTest) (*
 	return x, nil
 }
 
-func (x *gpuText) Verify(ctx context.Context) ([]bench.Metric, error) {
+func (x *gpuText) Verify(ctx context.Context) ([]results.Metric, error) {
 	if err := x.model.verify(ctx, x.gpuModel, x.shelf, x.session); err != nil {
 		return nil, err
 	}
 	if err := fill(ctx, x.ModelTest, x.session, x.ids); err != nil {
 		return nil, err
 	}
-	return []bench.Metric{{Unit: bench.GPUBytes, Value: float64(x.model.bytes + x.bytes)}}, ctx.Err()
+	return []results.Metric{{Unit: results.GPUBytes, Value: float64(x.model.bytes + x.bytes)}}, ctx.Err()
 }
 
 func (x *gpuText) Run(ctx context.Context, n int) error {
@@ -267,8 +268,8 @@ func (x *gpuText) Close() error { return x.session.Close() }
 
 func newGPULoading(s *shelf, c gpuModel) (bench.Instance, error) {
 	open := func(ctx context.Context) (*models.Model, error) { return c.open(ctx, s.gpu) }
-	verify := func(_ context.Context, m *models.Model) ([]bench.Metric, error) {
-		return []bench.Metric{{Unit: bench.GPUBytes, Value: float64(s.gpu.device.Allocated())}}, nil
+	verify := func(_ context.Context, m *models.Model) ([]results.Metric, error) {
+		return []results.Metric{{Unit: results.GPUBytes, Value: float64(s.gpu.device.Allocated())}}, nil
 	}
 	return &loading{open: open, verify: verify}, s.enter(scope{})
 }
@@ -290,7 +291,7 @@ func (s *shelf) gpuLockstep(c gpuModel) bench.Study {
 	name := names.Lockstep{Model: c.subject.Name, Engine: names.Metal, Variant: c.kernel.Name, Act: string(c.kernel.Scheme)}
 	return bench.Study{
 		Name: name.String(), Group: gpuGroup(c, names.ModelTest{Kind: names.Decode}), Time: time.Second,
-		Run: func(ctx context.Context, emit func(bench.Sample) error) error {
+		Run: func(ctx context.Context, emit func(results.Sample) error) error {
 			m, err := s.openGPU(ctx, c)
 			if err != nil {
 				return err

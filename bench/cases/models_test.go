@@ -17,6 +17,7 @@ import (
 
 	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 	"onebit/formats"
 	"onebit/internal/cpu"
 	"onebit/internal/require"
@@ -67,18 +68,18 @@ func modelsSuite(t testing.TB, opt ModelsOptions, presets ...string) *Suite {
 }
 
 // runModels measures a suite and reads back what it wrote.
-func runModels(t *testing.T, s *Suite, count int) *bench.Results {
+func runModels(t *testing.T, s *Suite, count int) *results.Set {
 	t.Helper()
 	var out bytes.Buffer
 	r := bench.Runner{Count: count, Time: time.Millisecond}
 	if _, err := r.Run(t.Context(), bench.Suite{Settings: s.Settings, Cases: s.Cases, Studies: s.Studies, Doubts: s.Doubts}, &out); err != nil {
 		t.Fatal(err)
 	}
-	results, err := bench.Read(&out, "results.txt")
+	res, err := results.Read(&out, "results.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return results
+	return res
 }
 
 // fakeRun stands in for onebit run: a token, and on standard error the
@@ -108,12 +109,12 @@ func TestModels(t *testing.T) {
 	if !slices.ContainsFunc(s.home.(*shelf).subjects[0].configs(1), modelConfig.simd) {
 		require.Skip(t, "avx2,neon", "no SIMD variant runs here")
 	}
-	results := runModels(t, s, 1)
-	for _, f := range results.Failures {
+	res := runModels(t, s, 1)
+	for _, f := range res.Failures {
 		t.Errorf("%s: %s", f.Name.Full, f.Reason)
 	}
-	samples := map[string]bench.Sample{}
-	for _, sm := range results.Samples {
+	samples := map[string]results.Sample{}
+	for _, sm := range res.Samples {
 		if sm.Name.Base == "Model" {
 			samples[sm.Name.Full] = sm
 		}
@@ -125,15 +126,15 @@ func TestModels(t *testing.T) {
 			}
 		}
 	}
-	checkOperations(t, results)
+	checkOperations(t, res)
 	checkMemory(t, samples)
-	if want := "the weights of tiny are random"; !slices.ContainsFunc(results.Warnings, func(w string) bool { return strings.HasPrefix(w, want) }) {
-		t.Errorf("warnings %q lack %q", results.Warnings, want)
+	if want := "the weights of tiny are random"; !slices.ContainsFunc(res.Warnings, func(w string) bool { return strings.HasPrefix(w, want) }) {
+		t.Errorf("warnings %q lack %q", res.Warnings, want)
 	}
 }
 
 // checkSamples looks for each test's values.
-func checkSamples(t *testing.T, c modelConfig, samples map[string]bench.Sample) {
+func checkSamples(t *testing.T, c modelConfig, samples map[string]results.Sample) {
 	t.Helper()
 	value := func(test names.ModelTest, unit string) float64 {
 		name := c.name(test)
@@ -151,36 +152,36 @@ func checkSamples(t *testing.T, c modelConfig, samples map[string]bench.Sample) 
 	kv := float64(c.subject.config.Layers * c.subject.config.KVHeads * c.subject.config.HeadDim * 2 * 2) // fp16
 	for _, depth := range []int{0, 20} {
 		test := names.ModelTest{Kind: names.Decode, Tokens: 4, Depth: depth}
-		seconds := value(test, bench.NsPerOp) / 1e9
-		near("tokens", value(test, bench.TokenRate)*seconds, 4)
+		seconds := value(test, results.NsPerOp) / 1e9
+		near("tokens", value(test, results.TokenRate)*seconds, 4)
 		positions := float64(4*depth + 1 + 2 + 3 + 4)
-		near("bytes", value(test, bench.WeightRate)*seconds, 4*float64(c.weightBytes())+kv*positions)
-		value(test, bench.PctRoof)
+		near("bytes", value(test, results.WeightRate)*seconds, 4*float64(c.weightBytes())+kv*positions)
+		value(test, results.PctRoof)
 	}
 	if c.packing == enginecpu.Stream {
 		return
 	}
 	for _, depth := range []int{0, 20} {
 		test := names.ModelTest{Kind: names.Prompt, Tokens: 20, Depth: depth}
-		seconds := value(test, bench.NsPerOp) / 1e9
-		near("tokens", value(test, bench.TokenRate)*seconds, 20)
-		near("multiply-adds", value(test, bench.OpRate)*seconds, float64(c.multiplyAdds(test)))
-		value(test, bench.PctPeak)
+		seconds := value(test, results.NsPerOp) / 1e9
+		near("tokens", value(test, results.TokenRate)*seconds, 20)
+		near("multiply-adds", value(test, results.OpRate)*seconds, float64(c.multiplyAdds(test)))
+		value(test, results.PctPeak)
 	}
 	if c.main() {
-		value(names.ModelTest{Kind: names.Load}, bench.NsPerOp)
+		value(names.ModelTest{Kind: names.Load}, results.NsPerOp)
 	}
 	if c.best() {
-		value(names.ModelTest{Kind: names.TTFT}, bench.NsPerOp)
+		value(names.ModelTest{Kind: names.TTFT}, results.NsPerOp)
 	}
 }
 
 // checkOperations wants each block's operations in each study, under names that
 // readers know.
-func checkOperations(t *testing.T, results *bench.Results) {
+func checkOperations(t *testing.T, res *results.Set) {
 	t.Helper()
 	seen := map[string]int{}
-	for _, s := range results.Samples {
+	for _, s := range res.Samples {
 		if s.Name.Base != "Op" {
 			continue
 		}
@@ -193,10 +194,10 @@ func checkOperations(t *testing.T, results *bench.Results) {
 		}
 		seen[fmt.Sprint(s.Name.Get("model"), s.Name.Get("block"), s.Name.Get("op"), s.Name.Get("test"))] += n
 		seen[s.Name.Full] += n
-		if ns, ok := s.Value(bench.NsPerOp); !ok || ns <= 0 || s.Name.Get("threads") != "2" {
+		if ns, ok := s.Value(results.NsPerOp); !ok || ns <= 0 || s.Name.Get("threads") != "2" {
 			t.Errorf("%s: %+v", s.Name.Full, s.Values)
 		}
-		if _, ok := s.Value(bench.WeightRate); s.Name.Get("op") == "ffn_down" && !ok {
+		if _, ok := s.Value(results.WeightRate); s.Name.Get("op") == "ffn_down" && !ok {
 			t.Errorf("%s has no weight-B/s", s.Name.Full)
 		}
 	}
@@ -272,7 +273,7 @@ func TestBytesOfStates(t *testing.T) {
 
 // checkMemory wants packed weights to be anonymous, and native ones the
 // file's.
-func checkMemory(t *testing.T, samples map[string]bench.Sample) {
+func checkMemory(t *testing.T, samples map[string]results.Sample) {
 	t.Helper()
 	if err := sysinfo.ResetPeak(); err != nil {
 		t.Log("memory is not measured here: ", err)
@@ -280,13 +281,13 @@ func checkMemory(t *testing.T, samples map[string]bench.Sample) {
 	}
 	measured := 0
 	for name, s := range samples {
-		peak, ok := s.Value(bench.PeakRSS)
+		peak, ok := s.Value(results.PeakRSS)
 		if !ok {
 			continue
 		}
 		measured++
-		anon, _ := s.Value(bench.AnonBytes)
-		file, _ := s.Value(bench.FileBytes)
+		anon, _ := s.Value(results.AnonBytes)
+		file, _ := s.Value(results.FileBytes)
 		checkPlan(t, name, s, peak)
 		if anon <= 0 || file <= 0 || peak < anon+file || peak > 1<<30 || s.Name.Get("threads") != "2" {
 			t.Errorf("%s: peak %v, anonymous %v, files %v", name, peak, anon, file)
@@ -308,11 +309,11 @@ func TestCachesOfModels(t *testing.T) {
 	if err := s.Select("/variant:" + looked.variant.Name); err != nil {
 		t.Fatal(err)
 	}
-	results := runModels(t, s, 1)
-	for _, f := range results.Failures {
+	res := runModels(t, s, 1)
+	for _, f := range res.Failures {
 		t.Errorf("%s: %s", f.Name.Full, f.Reason)
 	}
-	if got := results.Setting("keys-and-values"); got != "q8_0" {
+	if got := res.Setting("keys-and-values"); got != "q8_0" {
 		t.Errorf("the header says %q", got)
 	}
 	sub := s.home.(*shelf).subjects[0]
@@ -321,8 +322,8 @@ func TestCachesOfModels(t *testing.T) {
 		t.Errorf("%d bytes a token, want %d", sub.kvBytes, want)
 	}
 	measured := 0
-	for _, sm := range results.Samples {
-		if kv, ok := sm.Value(bench.PlanKV); ok && sm.Name.Get(names.Depth) == "100" {
+	for _, sm := range res.Samples {
+		if kv, ok := sm.Value(results.PlanKV); ok && sm.Name.Get(names.Depth) == "100" {
 			measured++
 			if want := float64(128 * values * 34 / 32); kv != want {
 				t.Errorf("%s: planned %v bytes of keys and values, want %v", sm.Name.Full, kv, want)
@@ -336,12 +337,12 @@ func TestCachesOfModels(t *testing.T) {
 
 // checkPlan wants a plan that is the sum of its parts, and of what was there at the
 // peak nothing that it left out but the program.
-func checkPlan(t *testing.T, name string, s bench.Sample, peak float64) {
+func checkPlan(t *testing.T, name string, s results.Sample, peak float64) {
 	t.Helper()
 	value := func(unit string) float64 { v, _ := s.Value(unit); return v }
-	plan, weights, kv, scratch := value(bench.PlanBytes), value(bench.PlanWeights), value(bench.PlanKV), value(bench.PlanScratch)
+	plan, weights, kv, scratch := value(results.PlanBytes), value(results.PlanWeights), value(results.PlanKV), value(results.PlanScratch)
 	loading := s.Name.Get("test") == names.Load
-	if plan != weights+kv+value(bench.PlanState)+scratch || weights <= 0 || (kv > 0) == loading || (scratch > 0) == loading {
+	if plan != weights+kv+value(results.PlanState)+scratch || weights <= 0 || (kv > 0) == loading || (scratch > 0) == loading {
 		t.Errorf("%s: planned %v, for weights %v, keys and values %v, scratch %v", name, plan, weights, kv, scratch)
 	}
 	if program := float64(64 << 20); peak > plan+program {
@@ -378,12 +379,12 @@ func TestModelsInGo(t *testing.T) {
 	if err := s.Select("/variant:(scalar OR unrolled OR reference)"); err != nil {
 		t.Fatal(err)
 	}
-	results := runModels(t, s, 1)
-	for _, f := range results.Failures {
+	res := runModels(t, s, 1)
+	for _, f := range res.Failures {
 		t.Errorf("%s: %s", f.Name.Full, f.Reason)
 	}
 	seen := map[string]bool{}
-	for _, sm := range results.Samples {
+	for _, sm := range res.Samples {
 		seen[sm.Name.Get("variant")+" "+sm.Name.Get("test")] = true
 	}
 	for _, want := range []string{"scalar tg2", "unrolled tg2", "reference tg2", "unrolled load"} {
@@ -544,14 +545,14 @@ func TestLlamaBench(t *testing.T) {
 	if err := s.Select("/variant:(llama-bench OR unrolled) -/test:load"); err != nil {
 		t.Fatal(err)
 	}
-	results := runModels(t, s, 1)
-	if got, want := results.Setting("llama-bench"), "build 4567 (0a1b2c3), backends CPU"; got != want {
+	res := runModels(t, s, 1)
+	if got, want := res.Setting("llama-bench"), "build 4567 (0a1b2c3), backends CPU"; got != want {
 		t.Errorf("the header says %q, want %q", got, want)
 	}
 	rates := map[string]float64{}
-	for _, sm := range results.Samples {
+	for _, sm := range res.Samples {
 		if sm.Name.Get("variant") == "llama-bench" {
-			rates[strings.TrimPrefix(sm.Name.Full, "Model/model=tiny/variant=llama-bench/")], _ = sm.Value(bench.TokenRate)
+			rates[strings.TrimPrefix(sm.Name.Full, "Model/model=tiny/variant=llama-bench/")], _ = sm.Value(results.TokenRate)
 		}
 	}
 	want := map[string]float64{"test=pp8/threads=1": 1000, "test=tg2/threads=1": 100, "test=pp8/depth=16/threads=1": 1000, "test=tg2/depth=16/threads=1": 100}
@@ -560,8 +561,8 @@ func TestLlamaBench(t *testing.T) {
 			t.Errorf("%s: %v tok/s, want %v", name, rates[name], rate)
 		}
 	}
-	if len(results.Failures) > 0 || len(rates) != len(want) {
-		t.Errorf("samples %v, failures %+v", rates, results.Failures)
+	if len(res.Failures) > 0 || len(rates) != len(want) {
+		t.Errorf("samples %v, failures %+v", rates, res.Failures)
 	}
 }
 
@@ -571,12 +572,12 @@ func TestLlamaBenchArgs(t *testing.T) {
 	if err := s.Select("/variant:llama-bench"); err != nil {
 		t.Fatal(err)
 	}
-	results := runModels(t, s, 1)
-	if got := results.Setting("llama-bench-args"); got != "-fa 1" {
+	res := runModels(t, s, 1)
+	if got := res.Setting("llama-bench-args"); got != "-fa 1" {
 		t.Errorf("the header says %q", got)
 	}
-	for _, sm := range results.Samples {
-		if rate, ok := sm.Value(bench.TokenRate); ok && rate != 50 {
+	for _, sm := range res.Samples {
+		if rate, ok := sm.Value(results.TokenRate); ok && rate != 50 {
 			t.Errorf("%s: %v tok/s, want 50 with -fa 1", sm.Name.Full, rate)
 		}
 	}
@@ -597,12 +598,12 @@ func TestLlamaBenchFails(t *testing.T) {
 			if err := s.Select("/variant:(llama-bench OR unrolled) /test:tg1"); err != nil {
 				t.Fatal(err)
 			}
-			results := runModels(t, s, 1)
-			if len(results.Failures) != 1 || !strings.Contains(results.Failures[0].Reason, want) {
-				t.Errorf("failures %+v, want one that says %q", results.Failures, want)
+			res := runModels(t, s, 1)
+			if len(res.Failures) != 1 || !strings.Contains(res.Failures[0].Reason, want) {
+				t.Errorf("failures %+v, want one that says %q", res.Failures, want)
 			}
-			if len(results.Samples) < 2 {
-				t.Errorf("our own samples are missing: %+v", results.Samples)
+			if len(res.Samples) < 2 {
+				t.Errorf("our own samples are missing: %+v", res.Samples)
 			}
 		})
 	}

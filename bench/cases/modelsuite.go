@@ -11,6 +11,7 @@ import (
 
 	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 	"onebit/formats"
 	"onebit/internal/count"
 	"onebit/internal/cpu"
@@ -120,10 +121,10 @@ func Models(ctx context.Context, opt ModelsOptions) (*Suite, error) {
 	}
 	s.Settings = append(s.Settings, modelsSetting(shelf.subjects...))
 	if slices.Max(opt.Depths) > computedTokens {
-		s.Settings = append(s.Settings, bench.Setting{Key: bench.ComputedKey, Value: strconv.Itoa(computedTokens)})
+		s.Settings = append(s.Settings, results.Setting{Key: results.ComputedKey, Value: strconv.Itoa(computedTokens)})
 	}
 	if opt.Cache != nil {
-		s.Settings = append(s.Settings, bench.Setting{Key: "keys-and-values", Value: opt.Cache.Name})
+		s.Settings = append(s.Settings, results.Setting{Key: "keys-and-values", Value: opt.Cache.Name})
 	}
 	shelf.watchFaults()
 	return s, nil

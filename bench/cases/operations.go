@@ -7,6 +7,7 @@ import (
 	"onebit/bench"
 	"onebit/bench/names"
 	"onebit/bench/profile"
+	"onebit/bench/results"
 	"onebit/formats"
 	"onebit/internal/clock"
 	"onebit/models"
@@ -29,7 +30,7 @@ const (
 func operations(c names.ModelCase, group string, pass time.Duration, cache *formats.Type, open func(context.Context) (*models.Model, []int, error)) bench.Study {
 	return bench.Study{
 		Name: c.Operation("", ""), Group: group, Time: (1 + passes) * pass,
-		Run: func(ctx context.Context, emit func(bench.Sample) error) error {
+		Run: func(ctx context.Context, emit func(results.Sample) error) error {
 			m, ids, err := open(ctx)
 			if err != nil {
 				return err
@@ -158,17 +159,17 @@ func (o *operationTimes) rest(pass time.Duration) {
 }
 
 // sample gives an operation's time per token of text, or per prompt.
-func (total operationTotal) sample(c names.ModelCase) bench.Sample {
+func (total operationTotal) sample(c names.ModelCase) results.Sample {
 	n := total.passes
 	if c.Test.Kind == names.Decode {
 		n *= c.Test.Tokens
 	}
-	s := bench.Sample{
-		Name:  bench.ParseName(c.Operation(profile.BlockName(total.block), total.name)),
-		Iters: n, Values: []bench.Metric{{Unit: bench.NsPerOp, Value: float64(total.time) / float64(n)}},
+	s := results.Sample{
+		Name:  results.ParseName(c.Operation(profile.BlockName(total.block), total.name)),
+		Iters: n, Values: []results.Metric{{Unit: results.NsPerOp, Value: float64(total.time) / float64(n)}},
 	}
 	if total.bytes > 0 && total.time > 0 {
-		s.Values = append(s.Values, bench.Metric{Unit: bench.WeightRate, Value: float64(total.bytes) / total.time.Seconds()})
+		s.Values = append(s.Values, results.Metric{Unit: results.WeightRate, Value: float64(total.bytes) / total.time.Seconds()})
 	}
 	return s
 }

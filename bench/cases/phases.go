@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 	"onebit/formats"
 	"onebit/formats/gguf"
 	"onebit/internal/sysinfo"
@@ -55,7 +55,7 @@ type phaseMemory struct{ Peak, Anon, File int64 }
 
 // memory returns what a test of a studied configuration was planned to take, and
 // what it took. Variants hardly differ in it, nor do numbers of threads.
-func (s *shelf) memory(ctx context.Context, plan *models.Plan, c modelConfig, t names.ModelTest) ([]bench.Metric, error) {
+func (s *shelf) memory(ctx context.Context, plan *models.Plan, c modelConfig, t names.ModelTest) ([]results.Metric, error) {
 	if !c.studied() {
 		return nil, nil
 	}
@@ -64,7 +64,7 @@ func (s *shelf) memory(ctx context.Context, plan *models.Plan, c modelConfig, t 
 }
 
 // planned is the plan for a test: loading takes weights alone.
-func planned(plan *models.Plan, t names.ModelTest, cache *formats.Type) ([]bench.Metric, error) {
+func planned(plan *models.Plan, t names.ModelTest, cache *formats.Type) ([]results.Metric, error) {
 	f := models.Footprint{Mapped: plan.Mapped, Packed: plan.Packed}
 	if t.Kind != names.Load {
 		var err error
@@ -72,16 +72,16 @@ func planned(plan *models.Plan, t names.ModelTest, cache *formats.Type) ([]bench
 			return nil, err
 		}
 	}
-	return []bench.Metric{
-		{Unit: bench.PlanBytes, Value: float64(f.Total())}, {Unit: bench.PlanWeights, Value: float64(f.Mapped + f.Packed)},
-		{Unit: bench.PlanKV, Value: float64(f.Cache)}, {Unit: bench.PlanState, Value: float64(f.State)}, {Unit: bench.PlanScratch, Value: float64(f.Scratch)},
+	return []results.Metric{
+		{Unit: results.PlanBytes, Value: float64(f.Total())}, {Unit: results.PlanWeights, Value: float64(f.Mapped + f.Packed)},
+		{Unit: results.PlanKV, Value: float64(f.Cache)}, {Unit: results.PlanState, Value: float64(f.State)}, {Unit: results.PlanScratch, Value: float64(f.Scratch)},
 	}, nil
 }
 
 // taken returns what a child process found for a test, measured for all tests of
 // the configuration at the first call. The first reason why it can't be measured
 // becomes a warning.
-func (s *shelf) taken(ctx context.Context, c modelConfig, t names.ModelTest) []bench.Metric {
+func (s *shelf) taken(ctx context.Context, c modelConfig, t names.ModelTest) []results.Metric {
 	if len(s.opt.PhasesCommand) == 0 {
 		return nil
 	}
@@ -96,10 +96,10 @@ func (s *shelf) taken(ctx context.Context, c modelConfig, t names.ModelTest) []b
 	}
 	for i, phase := range s.phases[c] {
 		if i == 0 && t.Kind == names.Load || i > 0 && tests[i-1] == t {
-			return []bench.Metric{
-				{Unit: bench.PeakRSS, Value: float64(phase.Peak)},
-				{Unit: bench.AnonBytes, Value: float64(phase.Anon)},
-				{Unit: bench.FileBytes, Value: float64(phase.File)},
+			return []results.Metric{
+				{Unit: results.PeakRSS, Value: float64(phase.Peak)},
+				{Unit: results.AnonBytes, Value: float64(phase.Anon)},
+				{Unit: results.FileBytes, Value: float64(phase.File)},
 			}
 		}
 	}

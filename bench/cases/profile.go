@@ -13,6 +13,7 @@ import (
 	"onebit/bench"
 	"onebit/bench/names"
 	"onebit/bench/profile"
+	"onebit/bench/results"
 	"onebit/formats"
 	"onebit/internal/clock"
 	"onebit/internal/sysinfo"
@@ -40,7 +41,7 @@ type ProfileOptions struct {
 	Meter bench.Meter
 	// Machine is what onebit machine found, to take the ceilings from, and
 	// MachineFile its file; nil: they are measured.
-	Machine     *bench.Results
+	Machine     *results.Set
 	MachineFile string
 
 	Host sysinfo.Host
@@ -97,7 +98,7 @@ func (p *Profiling) open(ctx context.Context) error {
 		return err
 	}
 	p.Profile = p.describe()
-	p.Settings = []bench.Setting{modelsSetting(&subject{ModelFile: ModelFile{Name: p.Profile.Model}, weights: weights})}
+	p.Settings = []results.Setting{modelsSetting(&subject{ModelFile: ModelFile{Name: p.Profile.Model}, weights: weights})}
 	if p.opt.Machine == nil {
 		p.Studies = append(p.Studies, p.ceilingsStudy())
 	} else if err := p.findCeilings(); err != nil {
@@ -228,13 +229,13 @@ func (p *Profiling) caseOf(t names.ModelTest) names.ModelCase {
 func (p *Profiling) study(t names.ModelTest) bench.Study {
 	return bench.Study{
 		Name: p.caseOf(t).Operation("", ""), Group: p.Profile.Model + " " + t.String(), Time: profileTime,
-		Run: func(ctx context.Context, emit func(bench.Sample) error) error { return p.measure(ctx, t, emit) },
+		Run: func(ctx context.Context, emit func(results.Sample) error) error { return p.measure(ctx, t, emit) },
 	}
 }
 
 // measure takes pairs of passes, with and without observation in turn before
 // each other, after one of each that warms up.
-func (p *Profiling) measure(ctx context.Context, t names.ModelTest, emit func(bench.Sample) error) error {
+func (p *Profiling) measure(ctx context.Context, t names.ModelTest, emit func(results.Sample) error) error {
 	if err := fill(ctx, t, p.session, p.ids); err != nil {
 		return err
 	}
@@ -336,13 +337,13 @@ func (p *Profiling) observed(ctx context.Context, t names.ModelTest, o *opObserv
 
 // emit writes the samples of the last pair: of the test without observation,
 // and of each operation.
-func (p *Profiling) emit(test *profile.Test, emit func(bench.Sample) error) error {
+func (p *Profiling) emit(test *profile.Test, emit func(results.Sample) error) error {
 	c := p.caseOf(test.ModelTest)
 	last := len(test.Plain) - 1
 	plain := test.Plain[last]
-	samples := []bench.Sample{{
-		Name: bench.ParseName(c.String()), Iters: 1,
-		Values: []bench.Metric{{Unit: bench.NsPerOp, Value: float64(plain)}, {Unit: bench.TokenRate, Value: float64(test.Tokens) / plain.Seconds()}},
+	samples := []results.Sample{{
+		Name: results.ParseName(c.String()), Iters: 1,
+		Values: []results.Metric{{Unit: results.NsPerOp, Value: float64(plain)}, {Unit: results.TokenRate, Value: float64(test.Tokens) / plain.Seconds()}},
 	}}
 	for _, cost := range test.Passes[last] {
 		total := operationTotal{operationKey{cost.Block, cost.Op}, cost.Time, cost.Bytes, 1}
@@ -441,7 +442,7 @@ var notMeasured = profile.Figure{Center: math.NaN(), Lo: math.NaN(), Hi: math.Na
 func (p *Profiling) ceilingsStudy() bench.Study {
 	return bench.Study{
 		Name: names.BaseBandwidth, Group: p.Profile.Model + " ceilings", Time: ceilingsTime,
-		Run: func(ctx context.Context, _ func(bench.Sample) error) error {
+		Run: func(ctx context.Context, _ func(results.Sample) error) error {
 			p.progress("ceilings", 0, 1)
 			return errors.Join(p.findCeilings(), ctx.Err())
 		},

@@ -7,6 +7,7 @@ import (
 	"onebit/bench"
 	"onebit/bench/names"
 	"onebit/bench/profile"
+	"onebit/bench/results"
 	"onebit/models/engine"
 )
 
@@ -15,7 +16,7 @@ const countPasses = 6
 
 // count takes passes in which a meter is read between operations, and emits what
 // each of them counted.
-func (p *Profiling) count(ctx context.Context, t *profile.Test, emit func(bench.Sample) error) error {
+func (p *Profiling) count(ctx context.Context, t *profile.Test, emit func(results.Sample) error) error {
 	c := &opCounter{meter: p.opt.Meter}
 	if err := c.calibrate(); err != nil {
 		return err
@@ -40,13 +41,13 @@ func (p *Profiling) count(ctx context.Context, t *profile.Test, emit func(bench.
 	return nil
 }
 
-func (p *Profiling) emitCounts(t names.ModelTest, pass map[profile.Key]profile.Count, order []profile.Key, emit func(bench.Sample) error) error {
+func (p *Profiling) emitCounts(t names.ModelTest, pass map[profile.Key]profile.Count, order []profile.Key, emit func(results.Sample) error) error {
 	name := p.caseOf(t)
 	for _, key := range order {
-		s := bench.Sample{Name: bench.ParseName(name.Operation(profile.BlockName(key.Block), key.Op)), Iters: 1}
-		for _, u := range bench.Units {
+		s := results.Sample{Name: results.ParseName(name.Operation(profile.BlockName(key.Block), key.Op)), Iters: 1}
+		for _, u := range results.Units {
 			if v, ok := pass[key][u.Name]; ok {
-				s.Values = append(s.Values, bench.Metric{Unit: u.Name, Value: v})
+				s.Values = append(s.Values, results.Metric{Unit: u.Name, Value: v})
 			}
 		}
 		if len(s.Values) == 0 {
@@ -63,7 +64,7 @@ func (p *Profiling) emitCounts(t names.ModelTest, pass map[profile.Key]profile.C
 // them is the latter's.
 type opCounter struct {
 	meter   bench.Meter
-	nothing []bench.Metric // that reading the meter itself counts
+	nothing []results.Metric // that reading the meter itself counts
 	counts  map[profile.Key]profile.Count
 	order   []profile.Key
 	err     error
@@ -85,7 +86,7 @@ func (c *opCounter) calibrate() error {
 		}
 	}
 	for unit, v := range values {
-		c.nothing = append(c.nothing, bench.Metric{Unit: unit, Value: profile.FigureOf(v).Center})
+		c.nothing = append(c.nothing, results.Metric{Unit: unit, Value: profile.FigureOf(v).Center})
 	}
 	return nil
 }
@@ -112,7 +113,7 @@ func (c *opCounter) take(key profile.Key) {
 	if c.err != nil {
 		return
 	}
-	var values []bench.Metric
+	var values []results.Metric
 	if values, c.err = c.meter.Stop(1); c.err != nil {
 		return
 	}

@@ -9,6 +9,7 @@ import (
 	"onebit/bench"
 	"onebit/bench/names"
 	"onebit/bench/profile"
+	"onebit/bench/results"
 	"onebit/models"
 	"onebit/models/engine/cpu"
 )
@@ -30,12 +31,12 @@ func (m *fakeMeter) Start() error {
 	return nil
 }
 
-func (m *fakeMeter) Stop(ops int) ([]bench.Metric, error) {
+func (m *fakeMeter) Stop(ops int) ([]results.Metric, error) {
 	n := 10.
 	if m.starts > 11 {
 		n += 7
 	}
-	return []bench.Metric{{Unit: bench.Instructions, Value: n / float64(ops)}}, nil
+	return []results.Metric{{Unit: results.Instructions, Value: n / float64(ops)}}, nil
 }
 
 func TestCountsByOperation(t *testing.T) {
@@ -44,9 +45,9 @@ func TestCountsByOperation(t *testing.T) {
 	if _, err := (&bench.Runner{Seed: 1}).Run(t.Context(), p.Suite, &out); err != nil {
 		t.Fatal(err)
 	}
-	results, err := bench.Read(&out, "results.txt")
-	if err != nil || len(results.Failures) > 0 {
-		t.Fatalf("%v, %+v", err, results.Failures)
+	res, err := results.Read(&out, "results.txt")
+	if err != nil || len(res.Failures) > 0 {
+		t.Fatalf("%v, %+v", err, res.Failures)
 	}
 	test := p.Profile.Tests[0]
 	if n := len(test.Counts.Passes); n != countPasses {
@@ -61,13 +62,13 @@ func TestCountsByOperation(t *testing.T) {
 		case names.Unattributed:
 			want = 7. / 3 // once a pass of three tokens
 		}
-		if got := o.Values[bench.Instructions].Center; got != want {
+		if got := o.Values[results.Instructions].Center; got != want {
 			t.Errorf("%s: %v instructions a token, want %v", o.Op, got, want)
 		}
 	}
 	found := 0
-	for _, s := range results.Samples {
-		if v, ok := s.Value(bench.Instructions); ok && strings.HasSuffix(s.Name.Full, "/test=tg3/threads=1/block=1/op=ffn_down") {
+	for _, s := range res.Samples {
+		if v, ok := s.Value(results.Instructions); ok && strings.HasSuffix(s.Name.Full, "/test=tg3/threads=1/block=1/op=ffn_down") {
 			if found++; v != 21 {
 				t.Errorf("%v: %v instructions, want those of 3 tokens", s.Name, v)
 			}
@@ -80,11 +81,11 @@ func TestCountsByOperation(t *testing.T) {
 
 func TestBrokenCounterIsAFailure(t *testing.T) {
 	p := profiling(t, ProfileOptions{Tokens: 2, Passes: 1, Meter: &fakeMeter{broken: 20}, Model: models.Options{CPU: cpu.Options{Threads: 1, Packing: cpu.PackBehind}}})
-	results, err := (&bench.Runner{Seed: 1}).Run(t.Context(), p.Suite, &bytes.Buffer{})
+	res, err := (&bench.Runner{Seed: 1}).Run(t.Context(), p.Suite, &bytes.Buffer{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(results.Failures) == 0 || !strings.Contains(results.Failures[0].Reason, errBroken.Error()) {
-		t.Errorf("failures: %+v", results.Failures)
+	if len(res.Failures) == 0 || !strings.Contains(res.Failures[0].Reason, errBroken.Error()) {
+		t.Errorf("failures: %+v", res.Failures)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"onebit/bench/hotspot"
 	"onebit/bench/names"
 	"onebit/bench/profile"
+	"onebit/bench/results"
 	"onebit/formats"
 	"onebit/internal/clock"
 	"onebit/internal/cpu"
@@ -212,7 +213,7 @@ func (p *KernelProfiling) progress(doing string, done, total int) {
 const leastRun = 3 * time.Millisecond
 
 // time takes rounds of all runs, each between two measurements of the clock.
-func (p *KernelProfiling) time(ctx context.Context, emit func(bench.Sample) error) error {
+func (p *KernelProfiling) time(ctx context.Context, emit func(results.Sample) error) error {
 	runtime.LockOSThread() // to one CPU's clock, mostly
 	defer runtime.UnlockOSThread()
 	p.counts = make([]int, len(p.runs))
@@ -241,9 +242,9 @@ func (p *KernelProfiling) time(ctx context.Context, emit func(bench.Sample) erro
 			hz = (hz + clockRate()) / 2
 			cycles := ns * 1e-9 * hz / r.Weights()
 			r.Times, r.Cycles = append(r.Times, ns), append(r.Cycles, cycles)
-			err := emit(bench.Sample{Name: bench.ParseName(r.Name), Iters: p.counts[i], Values: []bench.Metric{
-				{Unit: bench.NsPerOp, Value: ns}, {Unit: bench.WeightRate, Value: float64(r.Bytes) / ns * 1e9},
-				{Unit: bench.CyclesPerWeights, Value: cycles}, {Unit: bench.ClockRate, Value: hz},
+			err := emit(results.Sample{Name: results.ParseName(r.Name), Iters: p.counts[i], Values: []results.Metric{
+				{Unit: results.NsPerOp, Value: ns}, {Unit: results.WeightRate, Value: float64(r.Bytes) / ns * 1e9},
+				{Unit: results.CyclesPerWeights, Value: cycles}, {Unit: results.ClockRate, Value: hz},
 			}})
 			if err != nil {
 				return err
@@ -255,7 +256,7 @@ func (p *KernelProfiling) time(ctx context.Context, emit func(bench.Sample) erro
 }
 
 // look takes samples, counts and disassembles.
-func (p *KernelProfiling) look(ctx context.Context, emit func(bench.Sample) error) error {
+func (p *KernelProfiling) look(ctx context.Context, emit func(results.Sample) error) error {
 	samples, err := p.sample(ctx)
 	if err != nil {
 		return err
@@ -281,7 +282,7 @@ func (p *KernelProfiling) look(ctx context.Context, emit func(bench.Sample) erro
 	if all, ok := p.Kernel.Mix(); ok { // without what Go's runtime did meanwhile
 		p.Kernel.Steps.Total = all.Total()
 	}
-	return emit(bench.Sample{Name: bench.ParseName(p.Kernel.Runs[0].Name), Iters: 1, Values: []bench.Metric{{Unit: bench.InstructionsPerWeights, Value: p.Kernel.Steps.Total}}})
+	return emit(results.Sample{Name: results.ParseName(p.Kernel.Runs[0].Name), Iters: 1, Values: []results.Metric{{Unit: results.InstructionsPerWeights, Value: p.Kernel.Steps.Total}}})
 }
 
 // sampled reports whether samples are taken of a run: in the largest cache, and in

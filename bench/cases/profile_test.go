@@ -17,6 +17,7 @@ import (
 	"onebit/bench"
 	"onebit/bench/names"
 	"onebit/bench/profile"
+	"onebit/bench/results"
 	"onebit/formats"
 	"onebit/internal/require"
 	"onebit/kernels"
@@ -25,14 +26,14 @@ import (
 )
 
 // described is what onebit machine found of a machine of up to three threads.
-func described(t *testing.T) *bench.Results {
+func described(t *testing.T) *results.Set {
 	t.Helper()
 	var text strings.Builder
 	for threads := 1; threads <= 3; threads++ {
 		fmt.Fprintf(&text, "BenchmarkBandwidth/access=read/level=dram/bytes=1000000/pages=huge/threads=%d 1 1 ns/op 1e10 read-B/s\n", threads)
 		fmt.Fprintf(&text, "BenchmarkDotPeak/type=int8/isa=avx2/threads=%d 1 1 ns/op 1e12 mac/s\n", threads)
 	}
-	r, err := bench.Read(strings.NewReader(text.String()), "machine.txt")
+	r, err := results.Read(strings.NewReader(text.String()), "machine.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,18 +65,18 @@ func TestProfile(t *testing.T) {
 	if _, err := (&bench.Runner{Seed: 1}).Run(t.Context(), p.Suite, &out); err != nil {
 		t.Fatal(err)
 	}
-	results, err := bench.Read(&out, "results.txt")
+	res, err := results.Read(&out, "results.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(results.Failures) > 0 {
-		t.Fatalf("failed: %+v", results.Failures)
+	if len(res.Failures) > 0 {
+		t.Fatalf("failed: %+v", res.Failures)
 	}
 	if c := p.Profile.Ceilings; c.Threads != 2 || c.Source != "machine.txt" {
 		t.Errorf("ceilings %+v, want those of the machine's file", c)
 	}
-	if got := results.Setting(bench.ModelsKey); !strings.HasPrefix(got, "tiny=") || results.Samples[0].Weights != strings.TrimPrefix(got, "tiny=") {
-		t.Errorf("the header says that weights are %q, a sample %q", got, results.Samples[0].Weights)
+	if got := res.Setting(results.ModelsKey); !strings.HasPrefix(got, "tiny=") || res.Samples[0].Weights != strings.TrimPrefix(got, "tiny=") {
+		t.Errorf("the header says that weights are %q, a sample %q", got, res.Samples[0].Weights)
 	}
 	if len(p.Profile.Tests) != 2 {
 		t.Fatalf("%d tests, want a prompt and decoding", len(p.Profile.Tests))
@@ -126,7 +127,7 @@ func TestProfile(t *testing.T) {
 	}
 	for _, want := range []string{"/test=pp8/threads=2/block=0/op=ffn_down", "/test=tg4/threads=2/block=outside/op=unattributed", "/test=tg4/threads=2"} {
 		n := 0
-		for _, s := range results.Samples {
+		for _, s := range res.Samples {
 			if strings.HasSuffix(s.Name.Full, want) {
 				n++
 			}
@@ -142,8 +143,8 @@ func TestProfile(t *testing.T) {
 	}
 	for _, change := range []string{names.ChangeCache, layout} {
 		n := 0
-		for _, s := range results.Samples {
-			if rate, ok := s.Value(bench.TokenRate); s.Name.Base == names.BaseWhatIf && s.Name.Get(names.Change) == change && ok && rate > 0 {
+		for _, s := range res.Samples {
+			if rate, ok := s.Value(results.TokenRate); s.Name.Base == names.BaseWhatIf && s.Name.Get(names.Change) == change && ok && rate > 0 {
 				n++
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"onebit/bench"
 	"onebit/bench/names"
 	"onebit/bench/profile"
+	"onebit/bench/results"
 	"onebit/formats"
 	"onebit/kernels"
 	"onebit/models"
@@ -70,7 +71,7 @@ func (p *Profiling) whatIfs() (all []whatIf) {
 func (p *Profiling) whatIfStudy(t names.ModelTest) bench.Study {
 	return bench.Study{
 		Name: p.caseOf(t).Operation("", "what-if"), Group: p.Profile.Model + " what-if", Time: profileTime,
-		Run: func(ctx context.Context, emit func(bench.Sample) error) error {
+		Run: func(ctx context.Context, emit func(results.Sample) error) error {
 			i := slices.IndexFunc(p.Profile.Tests, func(test *profile.Test) bool { return test.ModelTest == t })
 			if i < 0 || len(p.Profile.Tests[i].Passes) == 0 {
 				return errors.New("the decode test was not measured")
@@ -90,7 +91,7 @@ func (p *Profiling) whatIfStudy(t names.ModelTest) bench.Study {
 }
 
 // tryWhatIf opens the model a second time, which says what it would read.
-func (p *Profiling) tryWhatIf(ctx context.Context, w whatIf, test *profile.Test, emit func(bench.Sample) error) (found profile.WhatIf, err error) {
+func (p *Profiling) tryWhatIf(ctx context.Context, w whatIf, test *profile.Test, emit func(results.Sample) error) (found profile.WhatIf, err error) {
 	found = profile.WhatIf{Name: w.name, Computed: math.NaN(), Measured: notMeasured, Why: w.why}
 	if w.why != "" {
 		return found, nil
@@ -182,15 +183,15 @@ func (p *Profiling) compare(ctx context.Context, other *Profiling, test *profile
 }
 
 // emitWhatIf writes the pairs.
-func (p *Profiling) emitWhatIf(test *profile.Test, change string, now, then []time.Duration, emit func(bench.Sample) error) error {
+func (p *Profiling) emitWhatIf(test *profile.Test, change string, now, then []time.Duration, emit func(results.Sample) error) error {
 	c := p.caseOf(test.ModelTest)
 	for i := range now {
 		for _, s := range []struct {
 			name string
 			time time.Duration
 		}{{c.WhatIf(names.Unchanged), now[i]}, {c.WhatIf(change), then[i]}} {
-			err := emit(bench.Sample{Name: bench.ParseName(s.name), Iters: 1, Values: []bench.Metric{
-				{Unit: bench.NsPerOp, Value: float64(s.time)}, {Unit: bench.TokenRate, Value: float64(test.Tokens) / s.time.Seconds()},
+			err := emit(results.Sample{Name: results.ParseName(s.name), Iters: 1, Values: []results.Metric{
+				{Unit: results.NsPerOp, Value: float64(s.time)}, {Unit: results.TokenRate, Value: float64(test.Tokens) / s.time.Seconds()},
 			}})
 			if err != nil {
 				return err

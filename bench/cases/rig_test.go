@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"onebit/bench"
+	"onebit/bench/results"
 	"onebit/formats"
 	"onebit/internal/cpu"
 	"onebit/internal/sysinfo"
@@ -66,7 +66,7 @@ func TestColdBytesAreSaid(t *testing.T) {
 	}
 	defer s.Close()
 	rotated := s.home.(*rig).coldBytes
-	if want := (bench.Setting{Key: "cold-bytes", Value: strconv.Itoa(rotated)}); !slices.Contains(s.Settings, want) || rotated < 64<<20 {
+	if want := (results.Setting{Key: "cold-bytes", Value: strconv.Itoa(rotated)}); !slices.Contains(s.Settings, want) || rotated < 64<<20 {
 		t.Errorf("settings %v, want %v", s.Settings, want)
 	}
 	m := instance(t, s, "variant=unrolled/act=q8_128/rows=1024/cols=8192/threads=1/cache=cold").(*matvec)

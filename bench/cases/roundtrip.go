@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"onebit/bench"
+	"onebit/bench/results"
 	"onebit/internal/clock"
 	"onebit/kernels"
 )
@@ -60,7 +60,7 @@ func newTrip(each func(n int, task func(i int))) *roundTrip {
 
 // Probe returns the time of a round trip; nothing if the threads did not run
 // at once.
-func (t *roundTrip) Probe() []bench.Metric {
+func (t *roundTrip) Probe() []results.Metric {
 	if t == nil {
 		return nil
 	}
@@ -68,7 +68,7 @@ func (t *roundTrip) Probe() []bench.Metric {
 	if batch == 0 {
 		return nil
 	}
-	return []bench.Metric{{Unit: bench.RoundTrip, Value: float64(batch.Nanoseconds()) / float64(t.trips)}}
+	return []results.Metric{{Unit: results.RoundTrip, Value: float64(batch.Nanoseconds()) / float64(t.trips)}}
 }
 
 // measure returns the median time of a batch; 0 if the threads did not run at

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"onebit/bench"
+	"onebit/bench/results"
 	"onebit/formats"
 	"onebit/internal/clock"
 	"onebit/internal/require"
@@ -28,7 +29,7 @@ func TestRoundTrip(t *testing.T) {
 			runtime.Gosched()
 			return time.Unix(0, reads.Add(1))
 		}
-		if got := trip.Probe(); len(got) != 1 || got[0].Unit != bench.RoundTrip || got[0].Value <= 0 {
+		if got := trip.Probe(); len(got) != 1 || got[0].Unit != results.RoundTrip || got[0].Value <= 0 {
 			t.Errorf("%d threads: %v", threads, got)
 		}
 		pool.Close()
@@ -70,23 +71,23 @@ func TestProbers(t *testing.T) {
 }
 
 func TestLimits(t *testing.T) {
-	speed := func(unit string, v float64) []bench.Metric { return []bench.Metric{{Unit: unit, Value: v}} }
+	speed := func(unit string, v float64) []results.Metric { return []results.Metric{{Unit: unit, Value: v}} }
 	for _, tc := range []struct {
 		name     string
 		rates    []float64 // of a thread, at each measurement; the last one ever after
 		emulated bool
-		speeds   []bench.Metric
+		speeds   []results.Metric
 		want     string
 	}{
-		{"a clock that stands still", []float64{300e9, 310e9}, false, speed(bench.WeightRate, 4194e12), "impossible: 4194 TB/s"},
-		{"beyond by half", []float64{300e9, 300e9}, false, speed(bench.ReadRate, 901e9), "impossible: 901 GB/s"},
-		{"no more than that", []float64{300e9}, false, speed(bench.WeightRate, 899e9), ""},
-		{"first measured on a busy machine", []float64{100e9, 310e9}, false, speed(bench.WeightRate, 700e9), ""},
-		{"measured on a machine that is busy for long", []float64{100e9, 90e9, 110e9, 100e9, 100e9, 310e9}, false, speed(bench.WeightRate, 700e9), ""},
-		{"look-ups", []float64{600e9}, false, speed(bench.OpRate, 5*2*600e9), ""},
-		{"no look-up", []float64{600e9, 600e9}, false, speed(bench.OpRate, 25*2*600e9), "impossible: 30.0 T/s"},
-		{"emulated", nil, true, speed(bench.WeightRate, 4194e12), ""},
-		{"another unit", []float64{1}, false, speed(bench.TokenRate, 1e9), ""},
+		{"a clock that stands still", []float64{300e9, 310e9}, false, speed(results.WeightRate, 4194e12), "impossible: 4194 TB/s"},
+		{"beyond by half", []float64{300e9, 300e9}, false, speed(results.ReadRate, 901e9), "impossible: 901 GB/s"},
+		{"no more than that", []float64{300e9}, false, speed(results.WeightRate, 899e9), ""},
+		{"first measured on a busy machine", []float64{100e9, 310e9}, false, speed(results.WeightRate, 700e9), ""},
+		{"measured on a machine that is busy for long", []float64{100e9, 90e9, 110e9, 100e9, 100e9, 310e9}, false, speed(results.WeightRate, 700e9), ""},
+		{"look-ups", []float64{600e9}, false, speed(results.OpRate, 5*2*600e9), ""},
+		{"no look-up", []float64{600e9, 600e9}, false, speed(results.OpRate, 25*2*600e9), "impossible: 30.0 T/s"},
+		{"emulated", nil, true, speed(results.WeightRate, 4194e12), ""},
+		{"another unit", []float64{1}, false, speed(results.TokenRate, 1e9), ""},
 	} {
 		l := &limits{emulated: tc.emulated, measure: func() (read, dot float64) {
 			read = tc.rates[0]

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 	"onebit/internal/clock"
 	"onebit/internal/cpu"
 	"onebit/internal/sysinfo"
@@ -17,23 +17,23 @@ import (
 
 // Settings returns the header of a results file: the keys of go test, what
 // is known of the machine, and what the caller adds.
-func Settings(host sysinfo.Host, started time.Time, more ...bench.Setting) []bench.Setting {
-	out := []bench.Setting{
+func Settings(host sysinfo.Host, started time.Time, more ...results.Setting) []results.Setting {
+	out := []results.Setting{
 		{Key: "goos", Value: runtime.GOOS},
 		{Key: "goarch", Value: runtime.GOARCH},
 		{Key: "pkg", Value: "onebit/bench/cases"},
 	}
 	for _, p := range host.Pairs() {
-		out = append(out, bench.Setting{Key: p.Key, Value: p.Value})
+		out = append(out, results.Setting{Key: p.Key, Value: p.Value})
 	}
 	out = append(out,
-		bench.Setting{Key: "cpu-features", Value: cpu.Detected().String()},
-		bench.Setting{Key: bench.UnavailableKey, Value: strings.Join(unavailable(cpu.Detected()), " ")},
-		bench.Setting{Key: "gomaxprocs", Value: strconv.Itoa(runtime.GOMAXPROCS(0))},
-		bench.Setting{Key: bench.ClassesKey, Value: strings.Join([]string{names.Threads, names.Cache, names.Test}, " ")},
-		bench.Setting{Key: "clock-step-ns", Value: strconv.FormatInt(clock.Step().Nanoseconds(), 10)},
-		bench.Setting{Key: "emulated", Value: strconv.FormatBool(host.Emulated())},
-		bench.Setting{Key: "started", Value: started.UTC().Format(time.RFC3339)},
+		results.Setting{Key: "cpu-features", Value: cpu.Detected().String()},
+		results.Setting{Key: results.UnavailableKey, Value: strings.Join(unavailable(cpu.Detected()), " ")},
+		results.Setting{Key: "gomaxprocs", Value: strconv.Itoa(runtime.GOMAXPROCS(0))},
+		results.Setting{Key: results.ClassesKey, Value: strings.Join([]string{names.Threads, names.Cache, names.Test}, " ")},
+		results.Setting{Key: "clock-step-ns", Value: strconv.FormatInt(clock.Step().Nanoseconds(), 10)},
+		results.Setting{Key: "emulated", Value: strconv.FormatBool(host.Emulated())},
+		results.Setting{Key: "started", Value: started.UTC().Format(time.RFC3339)},
 	)
 	return append(out, more...)
 }

@@ -9,6 +9,7 @@ import (
 
 	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 	"onebit/internal/clock"
 	"onebit/models"
 	"onebit/models/tokenizer"
@@ -34,7 +35,7 @@ func (s *Suite) addSpeculation(shelf *shelf, c modelConfig, t names.ModelTest, g
 			name := c.caseOf(t)
 			name.Text, name.Drafts = text.name, drafts
 			s.Cases = append(s.Cases, bench.Case{
-				Name: name.String(), Group: group, Single: true, Rates: []bench.Metric{{Unit: bench.TokenRate, Value: float64(t.Tokens)}},
+				Name: name.String(), Group: group, Single: true, Rates: []results.Metric{{Unit: results.TokenRate, Value: float64(t.Tokens)}},
 				Expect: c.expect(t), Check: shelf.limits.check(c.threads),
 				Setup: func(ctx context.Context) (bench.Instance, error) {
 					return newSpeculation(ctx, shelf, c, t, text.text, drafts)
@@ -80,7 +81,7 @@ func newSpeculation(ctx context.Context, shelf *shelf, c modelConfig, t names.Mo
 
 // Verify holds the model to the generic path and, with drafts, the text to the one
 // without. It tells what became of the drafts.
-func (x *speculation) Verify(ctx context.Context) ([]bench.Metric, error) {
+func (x *speculation) Verify(ctx context.Context) ([]results.Metric, error) {
 	if err := x.model.verify(ctx, x.modelConfig, x.shelf, x.session); err != nil {
 		return nil, err
 	}
@@ -103,9 +104,9 @@ func (x *speculation) Verify(ctx context.Context) ([]bench.Metric, error) {
 		return nil, fmt.Errorf("with drafts the text is %v, without %v", got, want)
 	}
 	s := drafts.Stats()
-	out := []bench.Metric{{Unit: bench.PassTokens, Value: float64(s.Tokens) / float64(s.Passes)}}
+	out := []results.Metric{{Unit: results.PassTokens, Value: float64(s.Tokens) / float64(s.Passes)}}
 	if s.Drafted > 0 {
-		out = append(out, bench.Metric{Unit: bench.Accepted, Value: float64(s.Accepted) / float64(s.Drafted)})
+		out = append(out, results.Metric{Unit: results.Accepted, Value: float64(s.Accepted) / float64(s.Drafted)})
 	}
 	return out, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 	"onebit/formats"
 	"onebit/internal/cpu"
 	"onebit/internal/sysinfo"
@@ -41,7 +42,7 @@ type Options struct {
 
 // A Suite is cases that share threads and memory. Close it after the run.
 type Suite struct {
-	Settings []bench.Setting // of the header, what the cases add to it
+	Settings []results.Setting // of the header, what the cases add to it
 	Cases    []bench.Case
 	Studies  []bench.Study
 	// Usual is the filter of a run that nobody narrowed down.
@@ -99,7 +100,7 @@ func Kernels(opt Options) (*Suite, error) {
 	s.Warn(threadDoubts(opt.Threads)...)
 	if slices.Contains(opt.Caches, names.Cold) {
 		rig.setCold(opt.Host, opt.mostLayouts(rig.gpu))
-		s.Settings = []bench.Setting{{Key: "cold-bytes", Value: strconv.Itoa(rig.coldBytes)}}
+		s.Settings = []results.Setting{{Key: "cold-bytes", Value: strconv.Itoa(rig.coldBytes)}}
 	}
 	for _, src := range opt.Sources {
 		s.addGroup(&group{src: src, rig: rig, seed: opt.Seed, again: opt.Again}, &opt)
@@ -273,15 +274,15 @@ func (s *Suite) filterUnavailable(expr string) []Unavailable {
 
 // Names are those of the cases, the studies and what is unavailable: what a
 // filter can choose from.
-func (s *Suite) Names() (all []bench.Name) {
+func (s *Suite) Names() (all []results.Name) {
 	for _, c := range s.Cases {
-		all = append(all, bench.ParseName(c.Name))
+		all = append(all, results.ParseName(c.Name))
 	}
 	for _, st := range s.Studies {
-		all = append(all, bench.ParseName(st.Name))
+		all = append(all, results.ParseName(st.Name))
 	}
 	for _, u := range s.Unavailable {
-		all = append(all, bench.ParseName(u.Case.Name))
+		all = append(all, results.ParseName(u.Case.Name))
 	}
 	return all
 }

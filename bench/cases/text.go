@@ -10,6 +10,7 @@ import (
 
 	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 	"onebit/internal/deviation"
 	"onebit/models"
 	"onebit/models/engine/cpu"
@@ -18,7 +19,7 @@ import (
 // textCase is a pp or tg test. An operation is the whole test.
 func textCase(shelf *shelf, c modelConfig, t names.ModelTest, group string) bench.Case {
 	out := bench.Case{
-		Name: c.name(t), Group: group, Rates: []bench.Metric{{Unit: bench.TokenRate, Value: float64(t.Tokens)}},
+		Name: c.name(t), Group: group, Rates: []results.Metric{{Unit: results.TokenRate, Value: float64(t.Tokens)}},
 		// Prompts take too long to measure one twice more.
 		Expect: c.expect(t), Single: t.Kind == names.Prompt || !c.simd() || c.packing == cpu.Stream,
 		Check: shelf.limits.check(c.threads),
@@ -71,7 +72,7 @@ func randomTokens(vocab, n int) []int {
 
 // Verify holds the model to the generic path, and fills the cache to the
 // test's depth.
-func (x *text) Verify(ctx context.Context) ([]bench.Metric, error) {
+func (x *text) Verify(ctx context.Context) ([]results.Metric, error) {
 	if err := x.model.verify(ctx, x.modelConfig, x.shelf, x.session); err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 	"onebit/models"
 )
 
@@ -20,7 +21,7 @@ func (s *Suite) addTogether(shelf *shelf, c modelConfig, t names.ModelTest, grou
 		name.Texts = n
 		s.Cases = append(s.Cases, bench.Case{
 			Name: name.String(), Group: group, Single: true, Roof: ceiling,
-			Bytes: c.bytesTogether(t, n), Rates: []bench.Metric{{Unit: bench.TokenRate, Value: float64(n * t.Tokens)}},
+			Bytes: c.bytesTogether(t, n), Rates: []results.Metric{{Unit: results.TokenRate, Value: float64(n * t.Tokens)}},
 			Expect: c.expect(t) * time.Duration(8+n) / 8,
 			Check:  shelf.limits.check(c.threads),
 			Setup:  func(ctx context.Context) (bench.Instance, error) { return newTexts(ctx, shelf, c, t, n) },
@@ -79,7 +80,7 @@ func (x *texts) pass(k int) []int {
 
 // Verify holds the model to the generic path and each text, after one pass
 // together, to what it is alone.
-func (x *texts) Verify(ctx context.Context) ([]bench.Metric, error) {
+func (x *texts) Verify(ctx context.Context) ([]results.Metric, error) {
 	if err := x.model.verify(ctx, x.modelConfig, x.shelf, x.sessions[0]); err != nil {
 		return nil, err
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"onebit/bench"
+	"onebit/bench/results"
 )
 
 // A source counts some events.
@@ -51,7 +51,7 @@ func Open() *Meter {
 // Missing lists what is not counted.
 func (m *Meter) Missing() []Missing { return m.missing }
 
-// Units are those that Stop gives values in, but for bench.PctCounted.
+// Units are those that Stop gives values in, but for results.PctCounted.
 func (m *Meter) Units() (all []string) {
 	for _, s := range m.sources {
 		all = append(all, s.units()...)
@@ -75,8 +75,8 @@ func (m *Meter) Start() error {
 // Stop returns what was counted since Start, per operation. An event that was
 // never counted meanwhile, because others had the processor's counters, is left
 // out.
-func (m *Meter) Stop(ops int) ([]bench.Metric, error) {
-	var out []bench.Metric
+func (m *Meter) Stop(ops int) ([]results.Metric, error) {
+	var out []results.Metric
 	least := 1.0
 	for i, s := range m.sources {
 		after, err := s.read()
@@ -89,11 +89,11 @@ func (m *Meter) Stop(ops int) ([]bench.Metric, error) {
 				continue
 			}
 			least = min(least, share)
-			out = append(out, bench.Metric{Unit: unit, Value: count / float64(ops)})
+			out = append(out, results.Metric{Unit: unit, Value: count / float64(ops)})
 		}
 	}
 	if least < 1 {
-		out = append(out, bench.Metric{Unit: bench.PctCounted, Value: 100 * least})
+		out = append(out, results.Metric{Unit: results.PctCounted, Value: 100 * least})
 	}
 	return out, nil
 }
@@ -122,14 +122,14 @@ func (m *Meter) Close() error {
 }
 
 // Settings says in a results file's header what is counted and what is not.
-func (m *Meter) Settings() []bench.Setting {
-	settings := []bench.Setting{{Key: "counters", Value: strings.Join(slices.Sorted(slices.Values(m.Units())), ", ")}}
+func (m *Meter) Settings() []results.Setting {
+	settings := []results.Setting{{Key: "counters", Value: strings.Join(slices.Sorted(slices.Values(m.Units())), ", ")}}
 	var not []string
 	for _, x := range m.missing {
 		not = append(not, x.String())
 	}
 	if len(not) > 0 {
-		settings = append(settings, bench.Setting{Key: "counters-unavailable", Value: strings.Join(not, "; ")})
+		settings = append(settings, results.Setting{Key: "counters-unavailable", Value: strings.Join(not, "; ")})
 	}
 	return settings
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"onebit/bench"
+	"onebit/bench/results"
 )
 
 // A fakeKernel counts what its test says.
@@ -92,13 +92,13 @@ func TestMultiplexing(t *testing.T) {
 		k.values[[2]int{3, 1}] = value{0, 400, 0} // cache misses, never
 		k.values[[2]int{3, 2}] = value{0, 400, 0}
 	})
-	want := map[string]float64{bench.Cycles: 320, bench.Instructions: 40, bench.PctCounted: 25}
+	want := map[string]float64{results.Cycles: 320, results.Instructions: 40, results.PctCounted: 25}
 	for unit, v := range want {
 		if got[unit] != v {
 			t.Errorf("%s = %v, want %v", unit, got[unit], v)
 		}
 	}
-	if v, there := got[bench.CacheMisses]; there {
+	if v, there := got[results.CacheMisses]; there {
 		t.Errorf("cache misses, which were never counted, are %v", v)
 	}
 }
@@ -114,8 +114,8 @@ func TestThreads(t *testing.T) {
 			k.values[[2]int{1, thread}] = value{100, 1, 1}
 		}
 	})
-	if got[bench.Instructions] != 200 { // of threads 2 and 3
-		t.Errorf("%v instructions, want 200", got[bench.Instructions])
+	if got[results.Instructions] != 200 { // of threads 2 and 3
+		t.Errorf("%v instructions, want 200", got[results.Instructions])
 	}
 	if err := m.Close(); err != nil || len(k.fds) > 0 {
 		t.Errorf("%d descriptors stay open, %v", len(k.fds), err)
@@ -127,12 +127,12 @@ func TestThreads(t *testing.T) {
 func TestMissing(t *testing.T) {
 	k := newFakeKernel(1, 2)
 	none := errors.New("no such counter")
-	k.refuse = map[string]error{bench.Cycles: none, bench.Instructions: none, bench.Migrations: errors.New("not allowed")}
+	k.refuse = map[string]error{results.Cycles: none, results.Instructions: none, results.Migrations: errors.New("not allowed")}
 	m := k.meter()
 	if len(m.Missing()) != 2 || m.Missing()[0].String() != "cycles/op, instructions/op: no such counter" {
 		t.Errorf("missing: %v", m.Missing())
 	}
-	if slices.Contains(m.Units(), bench.Cycles) || !slices.Contains(m.Units(), bench.BranchMisses) {
+	if slices.Contains(m.Units(), results.Cycles) || !slices.Contains(m.Units(), results.BranchMisses) {
 		t.Errorf("units: %q", m.Units())
 	}
 	settings := m.Settings()
@@ -152,7 +152,7 @@ func TestOpen(t *testing.T) {
 	for _, x := range m.Missing() {
 		t.Log("not counted here: ", x)
 	}
-	if !slices.Contains(m.Units(), bench.PageFaults) {
+	if !slices.Contains(m.Units(), results.PageFaults) {
 		t.Skipf("page faults are not counted here: %v", m.Missing())
 	}
 	const pages = 1000
@@ -166,8 +166,8 @@ func TestOpen(t *testing.T) {
 		}
 		touched[0] = big
 	})
-	if got[bench.PageFaults] < 1 {
-		t.Errorf("%v page faults after touching %d bytes of new memory", got[bench.PageFaults], pages*64<<10)
+	if got[results.PageFaults] < 1 {
+		t.Errorf("%v page faults after touching %d bytes of new memory", got[results.PageFaults], pages*64<<10)
 	}
 }
 

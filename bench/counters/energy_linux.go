@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"onebit/bench"
+	"onebit/bench/results"
 )
 
 // energy is that of the processor's packages and of memory beside them.
@@ -27,7 +27,7 @@ type zone struct {
 // cores; "psys", the whole board, would count it twice.
 func openEnergy(root string) ([]source, []Missing) {
 	no := func(err error) ([]source, []Missing) {
-		return nil, []Missing{{[]string{bench.Energy}, err}}
+		return nil, []Missing{{[]string{results.Energy}, err}}
 	}
 	folders, err := filepath.Glob(filepath.Join(root, "*-rapl:[0-9]*"))
 	if err != nil || len(folders) == 0 {
@@ -73,7 +73,7 @@ func number(path string) (float64, error) {
 	return float64(v), nil
 }
 
-func (e *energy) units() []string { return []string{bench.Energy} }
+func (e *energy) units() []string { return []string{results.Energy} }
 
 // read returns joules. A counter that stands lower than before has wrapped,
 // once: at a thousand watts it does so in minutes.

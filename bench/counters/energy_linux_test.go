@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"onebit/bench"
+	"onebit/bench/results"
 )
 
 // powercap makes a folder like the kernel's: its files by path.
@@ -66,8 +66,8 @@ func TestEnergy(t *testing.T) {
 		set("intel-rapl:1", "1500000")  // 1.5 J
 		set("intel-rapl:2", "70000000")
 	})
-	if got[bench.Energy] != 1 {
-		t.Errorf("%v J for each of 4 operations, want 1", got[bench.Energy])
+	if got[results.Energy] != 1 {
+		t.Errorf("%v J for each of 4 operations, want 1", got[results.Energy])
 	}
 	set("intel-rapl:1", "rubbish")
 	if err := m.Start(); err == nil || !strings.Contains(err.Error(), "energy_uj") {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"onebit/bench"
+	"onebit/bench/results"
 )
 
 // A perfEvent is an event of perf_event_open: type and config of its
@@ -23,14 +23,14 @@ const (
 )
 
 var perfEvents = []perfEvent{
-	{bench.Cycles, hardware, 0},
-	{bench.Instructions, hardware, 1},
-	{bench.CacheMisses, hardware, 3},
-	{bench.BranchMisses, hardware, 5},
-	{bench.StalledFrontend, hardware, 7},
-	{bench.StalledBackend, hardware, 8},
-	{bench.TLBMisses, hardwareCache, 3 | 0<<8 | 1<<16}, // data TLB, read, miss
-	{bench.Migrations, software, 4},
+	{results.Cycles, hardware, 0},
+	{results.Instructions, hardware, 1},
+	{results.CacheMisses, hardware, 3},
+	{results.BranchMisses, hardware, 5},
+	{results.StalledFrontend, hardware, 7},
+	{results.StalledBackend, hardware, 8},
+	{results.TLBMisses, hardwareCache, 3 | 0<<8 | 1<<16}, // data TLB, read, miss
+	{results.Migrations, software, 4},
 }
 
 // A perfKernel is what is asked of the kernel.

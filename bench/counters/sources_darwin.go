@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"onebit/bench"
+	"onebit/bench/results"
 )
 
 var sources = []func() ([]source, []Missing){openUsage, openRusageInfo}
@@ -31,7 +31,7 @@ const (
 
 func openRusageInfo() ([]source, []Missing) {
 	r := rusageInfo{}
-	missing := []Missing{{[]string{bench.CacheMisses, bench.BranchMisses, bench.TLBMisses, bench.StalledBackend, bench.Migrations},
+	missing := []Missing{{[]string{results.CacheMisses, results.BranchMisses, results.TLBMisses, results.StalledBackend, results.Migrations},
 		fmt.Errorf("macOS has no public interface to them")}}
 	if _, err := r.read(); err != nil {
 		return nil, append(missing, Missing{r.units(), err})
@@ -40,7 +40,7 @@ func openRusageInfo() ([]source, []Missing) {
 }
 
 func (rusageInfo) units() []string {
-	return []string{bench.Cycles, bench.Instructions, bench.Energy}
+	return []string{results.Cycles, results.Instructions, results.Energy}
 }
 
 func (rusageInfo) read() ([]value, error) {

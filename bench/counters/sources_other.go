@@ -5,12 +5,12 @@ package counters
 import (
 	"errors"
 
-	"onebit/bench"
+	"onebit/bench/results"
 )
 
 var sources = []func() ([]source, []Missing){func() ([]source, []Missing) {
 	return nil, []Missing{{
-		[]string{bench.Cycles, bench.Instructions, bench.PageFaults, bench.Switches, bench.Energy},
+		[]string{results.Cycles, results.Instructions, results.PageFaults, results.Switches, results.Energy},
 		errors.New("onebit reads counters of Linux and macOS only"),
 	}}
 }}

@@ -5,7 +5,7 @@ package counters
 import (
 	"golang.org/x/sys/unix"
 
-	"onebit/bench"
+	"onebit/bench/results"
 )
 
 // usage is what the system counts of every process.
@@ -14,7 +14,7 @@ type usage struct{}
 func openUsage() ([]source, []Missing) { return []source{usage{}}, nil }
 
 func (usage) units() []string {
-	return []string{bench.PageFaults, bench.MajorFaults, bench.Switches}
+	return []string{results.PageFaults, results.MajorFaults, results.Switches}
 }
 
 func (usage) read() ([]value, error) {

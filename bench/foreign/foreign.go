@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode"
 
-	"onebit/bench"
+	"onebit/bench/results"
 	"onebit/internal/bounded"
 )
 
@@ -17,7 +17,7 @@ import (
 type Kind struct {
 	Name string // such as "llama-bench, CSV"
 	is   func(data []byte) bool
-	read func(data []byte) (*bench.Results, error)
+	read func(data []byte) (*results.Set, error)
 }
 
 // Kinds are all that Read knows.
@@ -28,7 +28,7 @@ const maxFile = 64 << 20
 
 // Read reads results of another program, and says of which kind they are.
 // Errors don't name the file.
-func Read(r io.Reader) (*bench.Results, Kind, error) {
+func Read(r io.Reader) (*results.Set, Kind, error) {
 	data, err := bounded.Read(r, maxFile)
 	if err != nil {
 		return nil, Kind{}, err
@@ -38,14 +38,14 @@ func Read(r io.Reader) (*bench.Results, Kind, error) {
 		if !k.is(data) {
 			continue
 		}
-		results, err := k.read(data)
-		if err == nil && len(results.Samples)+len(results.Failures) == 0 {
+		res, err := k.read(data)
+		if err == nil && len(res.Samples)+len(res.Failures) == 0 {
 			err = errors.New("it has no results")
 		}
 		if err != nil {
 			return nil, k, fmt.Errorf("%s: %w", k.Name, err)
 		}
-		return results, k, nil
+		return res, k, nil
 	}
 	return nil, Kind{}, unknown(data)
 }
@@ -112,7 +112,7 @@ func name(base string, keys ...key) string {
 
 // whole is a name that does not read as one of another GOMAXPROCS.
 func whole(name string) string {
-	if bench.ParseName(name).Full != name {
+	if results.ParseName(name).Full != name {
 		return name + "_"
 	}
 	return name

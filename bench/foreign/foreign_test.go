@@ -12,14 +12,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"onebit/bench"
+	"onebit/bench/results"
 )
 
 // The files of testdata are of real programs: llama-bench of llama.cpp 9cd719af2
 // on a model of synth's preset tiny, Google Benchmark 1.7.1 and hyperfine 1.15.0
 // of Debian.
 
-func readFile(t *testing.T, file string) (*bench.Results, Kind) {
+func readFile(t *testing.T, file string) (*results.Set, Kind) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", file))
 	if err != nil {
@@ -32,7 +32,7 @@ func readFile(t *testing.T, file string) (*bench.Results, Kind) {
 	return r, kind
 }
 
-func namesOf(r *bench.Results) (all []string) {
+func namesOf(r *results.Set) (all []string) {
 	for _, s := range r.Samples {
 		if !slices.Contains(all, s.Name.Full) {
 			all = append(all, s.Name.Full)
@@ -56,7 +56,7 @@ func TestRoundTrip(t *testing.T) {
 		if err := r.Write(&text); err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
-		again, err := bench.Read(&text, file)
+		again, err := results.Read(&text, file)
 		if err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
@@ -82,7 +82,7 @@ func TestLlamaForms(t *testing.T) {
 	if len(json.Samples) != 3*tests || len(json.Warnings) != 0 {
 		t.Errorf("%d samples with warnings %q, want %d without", len(json.Samples), json.Warnings, 3*tests)
 	}
-	if s := json.Samples[0]; s.Values[0] != (bench.Metric{Unit: bench.NsPerOp, Value: 880795}) || math.Abs(s.Values[1].Value-18165.4) > 0.1 {
+	if s := json.Samples[0]; s.Values[0] != (results.Metric{Unit: results.NsPerOp, Value: 880795}) || math.Abs(s.Values[1].Value-18165.4) > 0.1 {
 		t.Errorf("first sample %v, want 880795 ns and 18165.4 tok/s", s.Values)
 	}
 	if got := json.Setting("llama-bench"); got != "build 0 (9cd719af2), backends CPU" {
@@ -133,11 +133,11 @@ func TestGoogleBenchmark(t *testing.T) {
 	if len(r.Samples) != 7 { // 3 + 3 + 1, and no aggregate
 		t.Errorf("%d samples, want 7", len(r.Samples))
 	}
-	want := []bench.Metric{{Unit: bench.NsPerOp, Value: 1.6674319338332517}, {Unit: "cpu-sec/op", Value: 1.6584074309283972 / 1e9}, {Unit: "B/s", Value: 3.8591240491591385e10}, {Unit: "spare", Value: 3}}
+	want := []results.Metric{{Unit: results.NsPerOp, Value: 1.6674319338332517}, {Unit: "cpu-sec/op", Value: 1.6584074309283972 / 1e9}, {Unit: "B/s", Value: 3.8591240491591385e10}, {Unit: "spare", Value: 3}}
 	if diff := cmp.Diff(want, r.Samples[0].Values); diff != "" {
 		t.Error(diff)
 	}
-	if v, _ := r.Samples[6].Value(bench.NsPerOp); v != 8.1913730531709070 {
+	if v, _ := r.Samples[6].Value(results.NsPerOp); v != 8.1913730531709070 {
 		t.Errorf("microseconds became %v ns", v)
 	}
 	if len(r.Failures) != 1 || r.Failures[0].Reason != `no "input"` {
@@ -163,7 +163,7 @@ func TestHyperfine(t *testing.T) {
 	i := 0
 	for _, c := range file.Results {
 		for _, seconds := range c.Times {
-			if v, _ := r.Samples[i].Value(bench.NsPerOp); v != seconds*1e9 || r.Samples[i].Process != i+1 {
+			if v, _ := r.Samples[i].Value(results.NsPerOp); v != seconds*1e9 || r.Samples[i].Process != i+1 {
 				t.Errorf("sample %d: %v ns of process %d, want %v s of its own", i, v, r.Samples[i].Process, seconds)
 			}
 			i++
@@ -248,7 +248,7 @@ func FuzzRead(f *testing.F) {
 		if r.Write(&text) != nil {
 			return
 		}
-		again, err := bench.Read(&text, "again")
+		again, err := results.Read(&text, "again")
 		if err != nil {
 			t.Fatalf("what was written is not read: %v", err)
 		}

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"onebit/bench"
+	"onebit/bench/results"
 )
 
 var googleBenchmark = Kind{"Google Benchmark, JSON", isGoogleBenchmark, readGoogleBenchmark}
@@ -55,12 +55,12 @@ var googleFields = []string{
 // googleUnits are ours for rates that Google Benchmark has names for.
 var googleUnits = map[string]string{"bytes_per_second": "B/s", "items_per_second": "items/s"}
 
-func readGoogleBenchmark(data []byte) (*bench.Results, error) {
+func readGoogleBenchmark(data []byte) (*results.Set, error) {
 	var file googleFile
 	if err := json.Unmarshal(data, &file); err != nil {
 		return nil, at(err)
 	}
-	r := &bench.Results{Settings: file.header()}
+	r := &results.Set{Settings: file.header()}
 	if file.Context.Build == "debug" {
 		r.Warnings = append(r.Warnings, "Google Benchmark's library was built for debugging, as the file says: short times are too long")
 	}
@@ -95,23 +95,23 @@ func remarshal(fields map[string]json.RawMessage, into any) error {
 	return json.Unmarshal(text, into)
 }
 
-func (f googleFile) header() []bench.Setting {
+func (f googleFile) header() []results.Setting {
 	c := f.Context
-	settings := []bench.Setting{{Key: "started", Value: c.Date}, {Key: "host", Value: c.Host}, {Key: "command", Value: c.Executable}}
+	settings := []results.Setting{{Key: "started", Value: c.Date}, {Key: "host", Value: c.Host}, {Key: "command", Value: c.Executable}}
 	if c.CPUs > 0 {
-		settings = append(settings, bench.Setting{Key: "cpus", Value: strconv.Itoa(c.CPUs)})
+		settings = append(settings, results.Setting{Key: "cpus", Value: strconv.Itoa(c.CPUs)})
 	}
 	if c.MHz > 0 {
-		settings = append(settings, bench.Setting{Key: "mhz", Value: strconv.FormatFloat(c.MHz, 'f', -1, 64)})
+		settings = append(settings, results.Setting{Key: "mhz", Value: strconv.FormatFloat(c.MHz, 'f', -1, 64)})
 	}
-	return slices.DeleteFunc(settings, func(s bench.Setting) bool { return s.Value == "" })
+	return slices.DeleteFunc(settings, func(s results.Setting) bool { return s.Value == "" })
 }
 
 // add makes a sample or a failure of a run.
-func (run googleRun) add(r *bench.Results, fields map[string]json.RawMessage) error {
-	n := bench.ParseName(run.ours())
+func (run googleRun) add(r *results.Set, fields map[string]json.RawMessage) error {
+	n := results.ParseName(run.ours())
 	if run.Failed {
-		r.Failures = append(r.Failures, bench.Failure{Name: n, Reason: run.Message})
+		r.Failures = append(r.Failures, results.Failure{Name: n, Reason: run.Message})
 		return nil
 	}
 	scale := map[string]float64{"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}[run.Unit]
@@ -121,7 +121,7 @@ func (run googleRun) add(r *bench.Results, fields map[string]json.RawMessage) er
 	if err := positive("real_time", run.Real); err != nil {
 		return err
 	}
-	values := []bench.Metric{{Unit: bench.NsPerOp, Value: run.Real * scale}, {Unit: "cpu-sec/op", Value: run.CPU * scale / 1e9}}
+	values := []results.Metric{{Unit: results.NsPerOp, Value: run.Real * scale}, {Unit: "cpu-sec/op", Value: run.CPU * scale / 1e9}}
 	for field, raw := range fields {
 		var v float64
 		if !slices.Contains(googleFields, field) && json.Unmarshal(raw, &v) == nil {
@@ -129,11 +129,11 @@ func (run googleRun) add(r *bench.Results, fields map[string]json.RawMessage) er
 			if unit == "" {
 				unit = word(field)
 			}
-			values = append(values, bench.Metric{Unit: unit, Value: v})
+			values = append(values, results.Metric{Unit: unit, Value: v})
 		}
 	}
-	slices.SortFunc(values[2:], func(a, b bench.Metric) int { return strings.Compare(a.Unit, b.Unit) })
-	r.Samples = append(r.Samples, bench.Sample{Name: n, Iters: int(min(max(run.Iterations, 1), 1<<53)), Process: 1, Values: values})
+	slices.SortFunc(values[2:], func(a, b results.Metric) int { return strings.Compare(a.Unit, b.Unit) })
+	r.Samples = append(r.Samples, results.Sample{Name: n, Iters: int(min(max(run.Iterations, 1), 1<<53)), Process: 1, Values: values})
 	return nil
 }
 

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"onebit/bench"
+	"onebit/bench/results"
 )
 
 var hyperfine = Kind{"hyperfine, JSON", isHyperfine, readHyperfine}
@@ -32,14 +32,14 @@ type hyperfineCommand struct {
 	Parameters map[string]string `json:"parameters"`
 }
 
-func readHyperfine(data []byte) (*bench.Results, error) {
+func readHyperfine(data []byte) (*results.Set, error) {
 	var file struct {
 		Results []hyperfineCommand `json:"results"`
 	}
 	if err := json.Unmarshal(data, &file); err != nil {
 		return nil, at(err)
 	}
-	r := &bench.Results{}
+	r := &results.Set{}
 	seen := map[string]int{}
 	for i, c := range file.Results {
 		full := c.name()
@@ -61,7 +61,7 @@ func (c hyperfineCommand) name() string {
 	return name("Command", keys...)
 }
 
-func (c hyperfineCommand) add(r *bench.Results, full string) error {
+func (c hyperfineCommand) add(r *results.Set, full string) error {
 	times := c.Times
 	if len(times) == 0 {
 		times = []float64{c.Mean}
@@ -73,14 +73,14 @@ func (c hyperfineCommand) add(r *bench.Results, full string) error {
 		if err := positive("a time", seconds); err != nil {
 			return err
 		}
-		values := []bench.Metric{{Unit: bench.NsPerOp, Value: seconds * 1e9}}
+		values := []results.Metric{{Unit: results.NsPerOp, Value: seconds * 1e9}}
 		if i < len(c.Memory) {
-			values = append(values, bench.Metric{Unit: bench.PeakRSS, Value: c.Memory[i]})
+			values = append(values, results.Metric{Unit: results.PeakRSS, Value: c.Memory[i]})
 		}
 		if i == 0 {
 			values = append(values, c.means()...)
 		}
-		r.Samples = append(r.Samples, bench.Sample{Name: bench.ParseName(full), Iters: 1, Process: len(r.Samples) + 1, Values: values})
+		r.Samples = append(r.Samples, results.Sample{Name: results.ParseName(full), Iters: 1, Process: len(r.Samples) + 1, Values: values})
 	}
 	if n := c.failed(); n > 0 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%s ended with an error in %d of %d runs", strings.Join(strings.Fields(c.Command), " "), n, len(c.ExitCodes)))
@@ -89,13 +89,13 @@ func (c hyperfineCommand) add(r *bench.Results, full string) error {
 }
 
 // means are values that hyperfine gives for all runs together.
-func (c hyperfineCommand) means() (values []bench.Metric) {
+func (c hyperfineCommand) means() (values []results.Metric) {
 	for _, m := range []struct {
 		unit    string
 		seconds *float64
 	}{{"user-sec/op", c.User}, {"system-sec/op", c.System}} {
 		if m.seconds != nil {
-			values = append(values, bench.Metric{Unit: m.unit, Value: *m.seconds})
+			values = append(values, results.Metric{Unit: m.unit, Value: *m.seconds})
 		}
 	}
 	return values

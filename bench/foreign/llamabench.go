@@ -12,8 +12,8 @@ import (
 	"strconv"
 	"strings"
 
-	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 )
 
 var (
@@ -55,7 +55,7 @@ func isLlamaCSV(data []byte) bool {
 	return slices.Contains(columns, "n_prompt") && slices.Contains(columns, "avg_ns")
 }
 
-func readLlamaJSON(data []byte) (*bench.Results, error) {
+func readLlamaJSON(data []byte) (*results.Set, error) {
 	var objects []map[string]json.RawMessage
 	if err := json.Unmarshal(data, &objects); err != nil {
 		return nil, at(err)
@@ -63,7 +63,7 @@ func readLlamaJSON(data []byte) (*bench.Results, error) {
 	return llamaObjects(objects)
 }
 
-func readLlamaLines(data []byte) (*bench.Results, error) {
+func readLlamaLines(data []byte) (*results.Set, error) {
 	var objects []map[string]json.RawMessage
 	for in := json.NewDecoder(bytes.NewReader(data)); ; {
 		var o map[string]json.RawMessage
@@ -77,7 +77,7 @@ func readLlamaLines(data []byte) (*bench.Results, error) {
 	}
 }
 
-func llamaObjects(objects []map[string]json.RawMessage) (*bench.Results, error) {
+func llamaObjects(objects []map[string]json.RawMessage) (*results.Set, error) {
 	rows := make([]llamaRow, len(objects))
 	for i, o := range objects {
 		rows[i].fields = map[string]string{}
@@ -97,7 +97,7 @@ func llamaObjects(objects []map[string]json.RawMessage) (*bench.Results, error) 
 	return llamaResults(rows)
 }
 
-func readLlamaCSV(data []byte) (*bench.Results, error) {
+func readLlamaCSV(data []byte) (*results.Set, error) {
 	lines, err := csv.NewReader(bytes.NewReader(data)).ReadAll()
 	if err != nil {
 		return nil, err
@@ -114,12 +114,12 @@ func readLlamaCSV(data []byte) (*bench.Results, error) {
 }
 
 // llamaResults turns rows into samples.
-func llamaResults(rows []llamaRow) (*bench.Results, error) {
+func llamaResults(rows []llamaRow) (*results.Set, error) {
 	if len(rows) == 0 {
 		return nil, errors.New("it has no tests")
 	}
 	differ := llamaDiffering(rows)
-	r := &bench.Results{Settings: llamaHeader(rows, differ)}
+	r := &results.Set{Settings: llamaHeader(rows, differ)}
 	means := 0
 	for i, row := range rows {
 		name, err := row.name(differ)
@@ -139,8 +139,8 @@ func llamaResults(rows []llamaRow) (*bench.Results, error) {
 			if err := positive("a time", ns); err != nil {
 				return nil, fmt.Errorf("test %d: %w", i+1, err)
 			}
-			r.Samples = append(r.Samples, bench.Sample{Name: bench.ParseName(name), Iters: 1, Process: 1, Values: []bench.Metric{
-				{Unit: bench.NsPerOp, Value: ns}, {Unit: bench.TokenRate, Value: float64(row.tokens()) / ns * 1e9},
+			r.Samples = append(r.Samples, results.Sample{Name: results.ParseName(name), Iters: 1, Process: 1, Values: []results.Metric{
+				{Unit: results.NsPerOp, Value: ns}, {Unit: results.TokenRate, Value: float64(row.tokens()) / ns * 1e9},
 			}})
 		}
 	}
@@ -224,7 +224,7 @@ func llamaDiffering(rows []llamaRow) (differ []string) {
 }
 
 // llamaHeader is what is true of all rows.
-func llamaHeader(rows []llamaRow, differ []string) []bench.Setting {
+func llamaHeader(rows []llamaRow, differ []string) []results.Setting {
 	first := rows[0].fields
 	version := fmt.Sprintf("build %s (%s)", first["build_number"], first["build_commit"])
 	if b := first["backends"]; b != "" {
@@ -237,10 +237,10 @@ func llamaHeader(rows []llamaRow, differ []string) []bench.Setting {
 		}
 	}
 	slices.Sort(args)
-	settings := []bench.Setting{
+	settings := []results.Setting{
 		{Key: "cpu", Value: first["cpu_info"]}, {Key: "gpu", Value: first["gpu_info"]},
 		{Key: "started", Value: first["test_time"]}, {Key: names.LlamaBench, Value: version},
 		{Key: names.LlamaBench + "-args", Value: strings.Join(args, " ")},
 	}
-	return slices.DeleteFunc(settings, func(s bench.Setting) bool { return s.Value == "" })
+	return slices.DeleteFunc(settings, func(s results.Setting) bool { return s.Value == "" })
 }

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"onebit/bench"
+	"onebit/bench/results"
 )
 
 var llamaMarkdown = Kind{"llama-bench, Markdown", isLlamaMarkdown, readLlamaMarkdown}
@@ -42,7 +42,7 @@ func llamaTable(data []byte) (cells [][]string, numbers []int, columns []string)
 
 // readLlamaMarkdown reads the table that llama-bench prints unless told
 // otherwise. It has rates alone, rounded to two decimals.
-func readLlamaMarkdown(data []byte) (*bench.Results, error) {
+func readLlamaMarkdown(data []byte) (*results.Set, error) {
 	cells, numbers, columns := llamaTable(data)
 	var rows []llamaRow
 	for i, line := range cells {

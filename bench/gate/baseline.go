@@ -8,35 +8,36 @@ import (
 	"slices"
 	"time"
 
-	"onebit/bench"
+	"onebit/bench/noise"
+	"onebit/bench/results"
 )
 
 // A Baseline is what was measured of a module's benchmarks at another time: by
 // a gate (head is what counts then), by onebit bench or by go test.
 type Baseline struct {
 	File     string
-	Settings []bench.Setting // the file's header
-	Warnings []string        // doubts about the file
+	Settings []results.Setting // the file's header
+	Warnings []string          // doubts about the file
 
 	byGate  bool
-	samples map[Benchmark][]bench.Sample
+	samples map[Benchmark][]results.Sample
 	order   []Benchmark // as they stand in the file
 }
 
 // ReadBaseline reads a results file. Timings that an emulator made are refused.
 func ReadBaseline(ctx context.Context, file string) (*Baseline, error) {
-	results, err := bench.ReadFiles(ctx, file)
+	res, err := results.ReadFiles(ctx, file)
 	if err != nil {
 		return nil, err
 	}
-	if results.Setting("emulated") == "true" {
+	if res.Setting("emulated") == "true" {
 		return nil, fmt.Errorf("%s was recorded under an emulator: its times say nothing about a CPU, so nothing is compared with them", file)
 	}
 	b := &Baseline{
-		File: file, Settings: results.Settings, Warnings: results.Warnings,
-		byGate: results.Setting(sideKey) != "", samples: map[Benchmark][]bench.Sample{},
+		File: file, Settings: res.Settings, Warnings: res.Warnings,
+		byGate: res.Setting(sideKey) != "", samples: map[Benchmark][]results.Sample{},
 	}
-	for _, s := range results.Samples {
+	for _, s := range res.Samples {
 		if s.Side != "" && s.Side != Head.String() || s.Name.IsArm() {
 			continue
 		}
@@ -57,7 +58,7 @@ func ReadBaseline(ctx context.Context, file string) (*Baseline, error) {
 
 // Setting returns the header's value for a key, "" if it has none.
 func (b *Baseline) Setting(key string) string {
-	return (&bench.Results{Settings: b.Settings}).Setting(key)
+	return (&results.Set{Settings: b.Settings}).Setting(key)
 }
 
 // alone reports whether a benchmark was measured in a single process.
@@ -75,8 +76,8 @@ var machineKeys = []string{"cpu", "cpu-features", "cpus-usable", "cpu-limit", "g
 
 // Differences names what else than the code may decide: how this machine's
 // settings differ from those of the file.
-func (b *Baseline) Differences(now []bench.Setting) (out []string) {
-	here := bench.Results{Settings: now}
+func (b *Baseline) Differences(now []results.Setting) (out []string) {
+	here := results.Set{Settings: now}
 	known := 0
 	for _, key := range machineKeys {
 		then, is := b.Setting(key), here.Setting(key)
@@ -132,12 +133,12 @@ func (b *Baseline) adopt(head []Benchmark) {
 // groups are the samples whose median is compared with that of a process of head,
 // which takes baselineSamples: of each process as many, or a part of the only one.
 // A gate has taken the median already.
-func (b *Baseline) groups(at Benchmark) (groups [][]bench.Sample) {
+func (b *Baseline) groups(at Benchmark) (groups [][]results.Sample) {
 	samples := b.samples[at]
 	if b.byGate {
 		return slices.Collect(slices.Chunk(samples, 1))
 	}
-	var processes [][]bench.Sample
+	var processes [][]results.Sample
 	for i, s := range samples {
 		if i == 0 || s.Process != samples[i-1].Process {
 			processes = append(processes, nil)
@@ -164,7 +165,7 @@ func (b *Baseline) operations(at Benchmark) int {
 	for i, s := range b.samples[at] {
 		iters[i] = float64(s.Iters)
 	}
-	n := int(bench.Median(iters))
+	n := int(noise.Median(iters))
 	if !b.byGate {
 		n = min(n, maxOps/baselineSamples) * baselineSamples
 	}
@@ -195,7 +196,7 @@ func (b *Baseline) Compare(ctx context.Context, target Target, benchmarks []Benc
 		c.cases[at] = &caseState{Benchmark: at, n: b.operations(at), units: map[string]*series{}}
 		c.order = append(c.order, c.cases[at])
 		for _, group := range b.groups(at) {
-			var values [][]bench.Metric
+			var values [][]results.Metric
 			for _, s := range group {
 				values = append(values, s.Values)
 			}
@@ -221,7 +222,7 @@ type comparison struct {
 }
 
 // append adds what a process measured.
-func (c *caseState) append(side Side, values []bench.Metric) {
+func (c *caseState) append(side Side, values []results.Metric) {
 	for _, v := range values {
 		if c.units[v.Unit] == nil {
 			c.units[v.Unit] = new(series)
@@ -267,8 +268,8 @@ func (c *comparison) measure(ctx context.Context) error {
 func (c *comparison) shorten() {
 	total := 0.0
 	for _, x := range c.order {
-		if ns := x.units[bench.NsPerOp]; ns != nil {
-			total += bench.Median(ns.sides[Base]) * float64(x.n)
+		if ns := x.units[results.NsPerOp]; ns != nil {
+			total += noise.Median(ns.sides[Base]) * float64(x.n)
 		}
 	}
 	left := float64(c.Budget - c.Now().Sub(c.Start))

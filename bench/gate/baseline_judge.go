@@ -5,7 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"onebit/bench"
+	"onebit/bench/noise"
+	"onebit/bench/results"
 )
 
 // driftFloor is by how much one comparison in twenty of the same code at two
@@ -46,11 +47,11 @@ func (c *comparison) unmeasured(x *caseState, unit string) Finding {
 		f.Pass = true
 	case s.same():
 		f = f.exactly(c.rule(x, unit), c.Better(unit))
-	case bench.Median(f.Base) == 0 && bench.Median(f.Head) == 0:
+	case noise.Median(f.Base) == 0 && noise.Median(f.Head) == 0:
 		f.Verdict, f.Pass = Same, true // a byte in one process of many
 	default:
 		f.Change = Interval{0, math.Inf(-1), math.Inf(1)} // nothing is known of its noise
-		if base, head := bench.Median(f.Base), bench.Median(f.Head); base > 0 && head > 0 {
+		if base, head := noise.Median(f.Base), noise.Median(f.Head); base > 0 && head > 0 {
 			f.Change.Center = -float64(c.Better(unit)) * math.Log(head/base)
 		}
 	}
@@ -102,7 +103,7 @@ func (c *comparison) measured() (units []string) {
 	return units
 }
 
-// judge compares all benchmarks in a unit, as bench.CompareRuns does.
+// judge compares all benchmarks in a unit, as noise.CompareRuns does.
 func (c *comparison) judge(unit string, alarm float64, to map[*series]Finding) {
 	var cases []*caseState
 	for _, x := range c.order {
@@ -111,38 +112,38 @@ func (c *comparison) judge(unit string, alarm float64, to map[*series]Finding) {
 		}
 	}
 	old, now := c.estimates(cases, unit, Base), c.estimates(cases, unit, Head)
-	compared := make([]bench.Compared, len(cases))
+	compared := make([]noise.Compared, len(cases))
 	for i := range cases {
-		compared[i] = bench.Compared{Old: old[i], New: now[i]}
-		if len(cases) < bench.ManyCases {
+		compared[i] = noise.Compared{Old: old[i], New: now[i]}
+		if len(cases) < noise.ManyCases {
 			compared[i].Floor = driftFloor
 		}
 	}
-	for i, change := range bench.CompareRuns(compared, nil).Cases {
+	for i, change := range noise.CompareRuns(compared, nil).Cases {
 		to[cases[i].units[unit]] = c.verdict(cases[i], unit, change, alarm/float64(len(cases)))
 	}
 }
 
 // estimates are those of a side's values, of which more is worse.
-func (c *comparison) estimates(cases []*caseState, unit string, side Side) []bench.Estimate {
-	results := bench.Results{Settings: c.baseline.Settings}
+func (c *comparison) estimates(cases []*caseState, unit string, side Side) []noise.Estimate {
+	res := &results.Set{Settings: c.baseline.Settings}
 	for i, x := range cases {
 		for process, v := range x.units[unit].sides[side] {
 			if c.Better(unit) > 0 {
 				v = 1 / v
 			}
-			name := bench.ParseName(fmt.Sprintf("Case%d/%s", i, x.Name)) // packages may share names
-			results.Samples = append(results.Samples, bench.Sample{
-				Name: name, Iters: 1, Process: process + 1, Values: []bench.Metric{{Unit: bench.NsPerOp, Value: v}},
+			name := results.ParseName(fmt.Sprintf("Case%d/%s", i, x.Name)) // packages may share names
+			res.Samples = append(res.Samples, results.Sample{
+				Name: name, Iters: 1, Process: process + 1, Values: []results.Metric{{Unit: results.NsPerOp, Value: v}},
 			})
 		}
 	}
-	return results.Estimates(bench.NsPerOp)
+	return noise.Estimates(res, results.NsPerOp)
 }
 
 // verdict is SLOWER only where chance and the time between both measurements
 // do not explain the change, and it is more than the threshold.
-func (c *comparison) verdict(x *caseState, unit string, change bench.Change, alarm float64) Finding {
+func (c *comparison) verdict(x *caseState, unit string, change noise.Change, alarm float64) Finding {
 	f := c.finding(x, unit)
 	center, threshold := math.Log(change.Ratio), c.rule(x, unit).threshold
 	f.Change = Interval{center, center - change.Reach, center + change.Reach}

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"onebit/bench"
+	"onebit/bench/results"
 )
 
 func baseline(t *testing.T, text string) *Baseline {
@@ -45,14 +45,14 @@ func (l *later) Plan(context.Context, []Benchmark, time.Duration) ([]Batch, erro
 	panic("a comparison with a baseline plans by the file")
 }
 
-func (l *later) Run(_ context.Context, s Side, b Batch) ([][]bench.Metric, error) {
+func (l *later) Run(_ context.Context, s Side, b Batch) ([][]results.Metric, error) {
 	if s != Head {
 		panic("only head is measured")
 	}
 	l.runs = append(l.runs, b)
 	l.now = l.now.Add(time.Second)
 	ns := l.center[b.Benchmarks[0].Name] * math.Exp(0.02*l.rng.NormFloat64())
-	return [][]bench.Metric{{{Unit: bench.NsPerOp, Value: ns}, {Unit: bench.Allocs, Value: l.allocs}}}, l.fail
+	return [][]results.Metric{{{Unit: results.NsPerOp, Value: ns}, {Unit: results.Allocs, Value: l.allocs}}}, l.fail
 }
 
 // times makes a file of ten processes of cases, and what is measured later.
@@ -111,7 +111,7 @@ func TestBaselineFindsWhatDoubled(t *testing.T) {
 		l.center["B1"] *= 2.2
 		r := l.compare(t, b, all)
 		for _, f := range r.Findings {
-			if slower := f.Verdict == Slower; slower != (f.Name == "B1" && f.Unit == bench.NsPerOp) {
+			if slower := f.Verdict == Slower; slower != (f.Name == "B1" && f.Unit == results.NsPerOp) {
 				t.Errorf("seed %d, %d cases: %s %s is %v: %+v", seed, cases, f.Name, f.Unit, f.Verdict, f.Change)
 			}
 		}
@@ -126,7 +126,7 @@ func TestBaselineExactUnits(t *testing.T) {
 	b, all, l := times(t, 1, 2, 0, 0)
 	l.allocs = 3
 	r := l.compare(t, b, all)
-	if r.Exit() != 1 || r.Findings[1].Unit != bench.Allocs || !r.Findings[1].Exact || r.Findings[1].Verdict != Slower {
+	if r.Exit() != 1 || r.Findings[1].Unit != results.Allocs || !r.Findings[1].Exact || r.Findings[1].Verdict != Slower {
 		t.Errorf("exit %d, %+v", r.Exit(), r.Findings[1])
 	}
 }
@@ -218,7 +218,7 @@ func TestBaselineMatch(t *testing.T) {
 
 func TestBaselineDifferences(t *testing.T) {
 	b := baseline(t, "goos: linux\ncpu: Old CPU\ngo-version: go1.25\nBenchmarkX 1 5 ns/op\n")
-	got := b.Differences([]bench.Setting{{Key: "goos", Value: "linux"}, {Key: "cpu", Value: "New CPU"}, {Key: "go-version", Value: "go1.26"}, {Key: "os", Value: "any"}})
+	got := b.Differences([]results.Setting{{Key: "goos", Value: "linux"}, {Key: "cpu", Value: "New CPU"}, {Key: "go-version", Value: "go1.26"}, {Key: "os", Value: "any"}})
 	if len(got) != 2 || !strings.HasPrefix(got[0], `cpu is "New CPU" here and "Old CPU" in `) || !strings.HasPrefix(got[1], "go-version is ") {
 		t.Errorf("differences: %q", got)
 	}

@@ -6,7 +6,7 @@ import (
 	"math/bits"
 	"time"
 
-	"onebit/bench"
+	"onebit/bench/results"
 )
 
 // maxOps bounds the operations of benchmarks that take no time.
@@ -15,9 +15,9 @@ const maxOps = 1_000_000_000
 // A planner finds out how many operations each benchmark needs, and which of
 // them share a process.
 type planner struct {
-	measure time.Duration                         // that a benchmark should take
-	start   func(pkg string) time.Duration        // that a process takes beside measuring
-	run     func(Batch) ([][]bench.Metric, error) // on base
+	measure time.Duration                           // that a benchmark should take
+	start   func(pkg string) time.Duration          // that a process takes beside measuring
+	run     func(Batch) ([][]results.Metric, error) // on base
 }
 
 // A planned benchmark has the operations that it will perform or, while it is
@@ -108,7 +108,7 @@ func (p *planner) try(together []*planned) error {
 		return err
 	}
 	for i, b := range together {
-		ns, ok := valueOf(values[i], bench.NsPerOp)
+		ns, ok := valueOf(values[i], results.NsPerOp)
 		if !ok {
 			return fmt.Errorf("no ns/op: Benchmark%s in %s does not report its time", b.Name, b.Package)
 		}
@@ -138,7 +138,7 @@ func (b *planned) next(ns, measure float64) {
 	b.n = int(min(float64(b.n)*min(max(measure/max(total, 1), 2), 100), maxOps))
 }
 
-func valueOf(values []bench.Metric, unit string) (float64, bool) {
+func valueOf(values []results.Metric, unit string) (float64, bool) {
 	for _, v := range values {
 		if v.Unit == unit {
 			return v.Value, true

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"onebit/bench"
+	"onebit/bench/results"
 )
 
 // A package whose process takes long to start has one process for benchmarks
@@ -18,10 +18,10 @@ func TestPlan(t *testing.T) {
 		p := planner{
 			measure: 60 * time.Millisecond,
 			start:   func(string) time.Duration { return start },
-			run: func(b Batch) (values [][]bench.Metric, err error) {
+			run: func(b Batch) (values [][]results.Metric, err error) {
 				processes++
 				for _, x := range b.Benchmarks {
-					values = append(values, []bench.Metric{{Unit: bench.NsPerOp, Value: ns[x.Name]}})
+					values = append(values, []results.Metric{{Unit: results.NsPerOp, Value: ns[x.Name]}})
 				}
 				return values, nil
 			},

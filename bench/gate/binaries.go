@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"onebit/bench"
+	"onebit/bench/results"
 )
 
 // Binaries are two test binaries as go test -c makes them: a Target. They run
@@ -108,11 +108,11 @@ func (b *Binaries) Prepare(context.Context, int, []Benchmark) error { return nil
 
 // Plan implements Target.
 func (b *Binaries) Plan(ctx context.Context, benchmarks []Benchmark, measure time.Duration) ([]Batch, error) {
-	return b.plan(ctx, benchmarks, measure, func(batch Batch) ([][]bench.Metric, error) { return b.Run(ctx, Base, batch) })
+	return b.plan(ctx, benchmarks, measure, func(batch Batch) ([][]results.Metric, error) { return b.Run(ctx, Base, batch) })
 }
 
 // Run implements Target.
-func (b *Binaries) Run(ctx context.Context, s Side, batch Batch) ([][]bench.Metric, error) {
+func (b *Binaries) Run(ctx context.Context, s Side, batch Batch) ([][]results.Metric, error) {
 	values, err := b.measure(ctx, b.binary(s), batch)
 	return values, errSide(s, err)
 }

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"onebit/bench"
+	"onebit/bench/results"
 	"onebit/internal/clock"
 )
 
@@ -54,7 +54,7 @@ type Target interface {
 
 	// Run starts a process of a side, lets it measure a batch, and returns of
 	// each of its benchmarks the typical value of each unit.
-	Run(ctx context.Context, side Side, batch Batch) ([][]bench.Metric, error)
+	Run(ctx context.Context, side Side, batch Batch) ([][]results.Metric, error)
 }
 
 // Options say how a gate decides.
@@ -102,7 +102,7 @@ func (opt *Options) fill() {
 		opt.ThresholdOf = func(Benchmark, string) (float64, bool) { return 0, false }
 	}
 	if opt.Better == nil {
-		opt.Better = func(unit string) int { return bench.UnitOf(unit).Better }
+		opt.Better = func(unit string) int { return results.UnitOf(unit).Better }
 	}
 }
 
@@ -112,7 +112,7 @@ func (opt *Options) matters(b Benchmark, unit string, exact bool) float64 {
 	if threshold, ok := opt.ThresholdOf(b, unit); ok {
 		return threshold
 	}
-	if exact && unit == bench.Allocs {
+	if exact && unit == results.Allocs {
 		return 0
 	}
 	return opt.Threshold
@@ -127,7 +127,7 @@ type Measurement struct {
 	N        int           // operations
 	Start    time.Duration // since the gate began
 	Took     time.Duration // from starting the process to its end, with whatever else it measured
-	Values   []bench.Metric
+	Values   []results.Metric
 }
 
 // Progress says how far a gate has come.
@@ -402,7 +402,7 @@ func (g *gate) inTurn(ctx context.Context, batch Batch) error {
 }
 
 // measure runs one process of the round and records what it found.
-func (g *gate) measure(ctx context.Context, batch Batch, side Side, position int) ([][]bench.Metric, error) {
+func (g *gate) measure(ctx context.Context, batch Batch, side Side, position int) ([][]results.Metric, error) {
 	start := g.elapsed()
 	values, err := g.target.Run(ctx, side, batch)
 	if err != nil {

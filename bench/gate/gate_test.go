@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"onebit/bench"
+	"onebit/bench/results"
 	"onebit/internal/require"
 )
 
@@ -50,14 +50,14 @@ func (f *fake) Plan(_ context.Context, benchmarks []Benchmark, _ time.Duration) 
 	return batches, nil
 }
 
-func (f *fake) Run(_ context.Context, s Side, batch Batch) (all [][]bench.Metric, err error) {
+func (f *fake) Run(_ context.Context, s Side, batch Batch) (all [][]results.Metric, err error) {
 	for _, b := range batch.Benchmarks {
 		all = append(all, f.measure(s, b))
 	}
 	return all, f.fail
 }
 
-func (f *fake) measure(s Side, b Benchmark) []bench.Metric {
+func (f *fake) measure(s Side, b Benchmark) []results.Metric {
 	layout, ok := f.layouts[s][b.Name]
 	if !ok {
 		layout = f.layout * f.rng.NormFloat64()
@@ -76,10 +76,10 @@ func (f *fake) measure(s Side, b Benchmark) []bench.Metric {
 	if f.strays > 0 && f.rng.Float64() < f.strays {
 		allocs++
 	}
-	return []bench.Metric{{Unit: bench.NsPerOp, Value: ns}, {Unit: bench.Allocs, Value: allocs}}
+	return []results.Metric{{Unit: results.NsPerOp, Value: ns}, {Unit: results.Allocs, Value: allocs}}
 }
 
-func noAllocs(_ Benchmark, unit string) (float64, bool) { return 0, unit == bench.Allocs }
+func noAllocs(_ Benchmark, unit string) (float64, bool) { return 0, unit == results.Allocs }
 
 func (f *fake) gate(t *testing.T, n int) *Report {
 	t.Helper()
@@ -151,7 +151,7 @@ func TestExactUnits(t *testing.T) {
 		f := newFake(1, 1)
 		f.allocs = [3]float64{3, head, 3}
 		for _, finding := range f.gate(t, 1).Findings {
-			if finding.Unit == bench.Allocs && (finding.Verdict != want || !finding.Exact) {
+			if finding.Unit == results.Allocs && (finding.Verdict != want || !finding.Exact) {
 				t.Errorf("3 and %v allocations: %v, exact %v, want %v", head, finding.Verdict, finding.Exact, want)
 			}
 		}
@@ -192,7 +192,7 @@ func TestStrayAllocations(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, x := range r.Findings {
-			if x.Unit == bench.Allocs && (x.Exact || x.Verdict != want) {
+			if x.Unit == results.Allocs && (x.Exact || x.Verdict != want) {
 				t.Errorf("head makes %v of its own: %v by exact values %v, want %v by chance", head, x.Verdict, x.Exact, want)
 			}
 		}
@@ -215,7 +215,7 @@ func TestTwinAlarms(t *testing.T) {
 
 type biased struct{ *fake }
 
-func (b *biased) Run(ctx context.Context, s Side, batch Batch) ([][]bench.Metric, error) {
+func (b *biased) Run(ctx context.Context, s Side, batch Batch) ([][]results.Metric, error) {
 	out, err := b.fake.Run(ctx, s, batch)
 	if s == Twin {
 		out[0][0].Value *= 1.2
@@ -232,7 +232,7 @@ func TestTooLittleTimeIsNoPass(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, finding := range r.Findings {
-		if finding.Unit == bench.NsPerOp && finding.Verdict != Unsure {
+		if finding.Unit == results.NsPerOp && finding.Verdict != Unsure {
 			t.Errorf("verdict %v, want UNSURE", finding.Verdict)
 		}
 	}
@@ -349,7 +349,7 @@ func TestAllocationsThatVary(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		i := slices.IndexFunc(r.Findings, func(f Finding) bool { return f.Unit == bench.Allocs })
+		i := slices.IndexFunc(r.Findings, func(f Finding) bool { return f.Unit == results.Allocs })
 		if x := r.Findings[i]; math.Abs(x.Threshold-want) > 1e-9 || x.Verdict != Same {
 			t.Errorf("allocations vary: %v: %v with a threshold of %v, want SAME and %v", unsteady, x.Verdict, x.Threshold, want)
 		}
@@ -361,7 +361,7 @@ type varying struct {
 	unsteady bool
 }
 
-func (v *varying) Run(ctx context.Context, s Side, batch Batch) ([][]bench.Metric, error) {
+func (v *varying) Run(ctx context.Context, s Side, batch Batch) ([][]results.Metric, error) {
 	all, err := v.fake.Run(ctx, s, batch)
 	if v.unsteady {
 		all[0][1].Value += float64(v.rng.IntN(5))
@@ -376,12 +376,12 @@ func TestVerdictsStay(t *testing.T) {
 	f.allocs = [3]float64{1000, 1000, 1000}
 	r, err := Run(t.Context(), &relenting{varying{f, true}}, []Benchmark{{"p", "B0"}}, Options{
 		Now: func() time.Time { return f.now }, KeepGoing: true,
-		ThresholdOf: func(_ Benchmark, unit string) (float64, bool) { return 0, unit == bench.Allocs }, // which cannot be proved
+		ThresholdOf: func(_ Benchmark, unit string) (float64, bool) { return 0, unit == results.Allocs }, // which cannot be proved
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := r.Findings[slices.IndexFunc(r.Findings, func(f Finding) bool { return f.Unit == bench.NsPerOp })]
+	x := r.Findings[slices.IndexFunc(r.Findings, func(f Finding) bool { return f.Unit == results.NsPerOp })]
 	if change := math.Expm1(x.Change.Center); x.Verdict != Slower || math.Abs(change-0.3) > 0.03 || x.Rounds >= r.Rounds || len(x.Head) != x.Rounds {
 		t.Errorf("%v by %.3f after %d rounds of %d with %d values; want SLOWER by 0.3 after fewer", x.Verdict, change, x.Rounds, r.Rounds, len(x.Head))
 	}
@@ -436,7 +436,7 @@ type distributed struct {
 	draw func(rng *rand.Rand, s Side) float64
 }
 
-func (d *distributed) Run(ctx context.Context, s Side, batch Batch) ([][]bench.Metric, error) {
+func (d *distributed) Run(ctx context.Context, s Side, batch Batch) ([][]results.Metric, error) {
 	all, err := d.fake.Run(ctx, s, batch)
 	for i := range all {
 		all[i][0].Value *= math.Exp(d.draw(d.rng, s))
@@ -454,7 +454,7 @@ func findTimes(t *testing.T, seed uint64, draw func(*rand.Rand, Side) float64) (
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r, r.Findings[slices.IndexFunc(r.Findings, func(f Finding) bool { return f.Unit == bench.NsPerOp })]
+	return r, r.Findings[slices.IndexFunc(r.Findings, func(f Finding) bool { return f.Unit == results.NsPerOp })]
 }
 
 func drawnGates() int {
@@ -522,7 +522,7 @@ func TestTypicalAgreesWithChange(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, x := range r.Findings {
-			if change := -float64(better) * math.Log(x.Typical(Head)/x.Typical(Base)); x.Unit == bench.NsPerOp && math.Abs(change-x.Change.Center) > 1e-9 {
+			if change := -float64(better) * math.Log(x.Typical(Head)/x.Typical(Base)); x.Unit == results.NsPerOp && math.Abs(change-x.Change.Center) > 1e-9 {
 				t.Errorf("better %+d, %s: base %v and head %v, which is %v; want %v", better, x.Name, x.Typical(Base), x.Typical(Head), change, x.Change.Center)
 			}
 		}

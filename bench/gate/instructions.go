@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"onebit/bench"
+	"onebit/bench/results"
 	"onebit/internal/clock"
 )
 
@@ -158,7 +158,7 @@ func CountInstructions(ctx context.Context, target InstructionCounter, r *Report
 // toCount are the times of benchmarks, the undecided ones first and then the worst.
 func (r *Report) toCount() []Finding {
 	times := func(undecided bool) []Finding {
-		return r.those(func(f Finding) bool { return f.Unit == bench.NsPerOp && undecided == (f.standing() == isUndecided) })
+		return r.those(func(f Finding) bool { return f.Unit == results.NsPerOp && undecided == (f.standing() == isUndecided) })
 	}
 	return append(times(true), times(false)...)
 }
@@ -170,8 +170,8 @@ const countings = 2
 
 // count counts both sides in turn.
 func (c *Count) count(ctx context.Context, target InstructionCounter, r *Report, of Finding, opt CountOptions) error {
-	if slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Benchmark == of.Benchmark && f.Unit == bench.Instructions }) {
-		return fmt.Errorf("it reports %s itself", bench.Instructions)
+	if slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Benchmark == of.Benchmark && f.Unit == results.Instructions }) {
+		return fmt.Errorf("it reports %s itself", results.Instructions)
 	}
 	ns := of.Typical(Base)
 	c.Operations = int(max(2, min(float64(opt.By.enough)/max(ns, 0.01), maxOps)))
@@ -191,7 +191,7 @@ func (c *Count) count(ctx context.Context, target InstructionCounter, r *Report,
 		c.Own[side], c.All[side] = append(c.Own[side], own), append(c.All[side], all)
 		opt.Record(Measurement{
 			Benchmark: of.Benchmark, Side: side, Round: r.Rounds, Position: position, N: c.Operations,
-			Start: start.Sub(r.Options.Start), Took: clock.Now().Sub(start), Values: []bench.Metric{{Unit: bench.Instructions, Value: own}},
+			Start: start.Sub(r.Options.Start), Took: clock.Now().Sub(start), Values: []results.Metric{{Unit: results.Instructions, Value: own}},
 		})
 	}
 	c.Functions = changedFunctions(functions)
@@ -277,7 +277,7 @@ func (c *Count) witnesses(threshold float64) error {
 // it has none.
 func (c *Count) finding(threshold float64) Finding {
 	f := Finding{
-		Benchmark: Benchmark{c.Package, c.Benchmark}, Unit: bench.Instructions, Pass: true,
+		Benchmark: Benchmark{c.Package, c.Benchmark}, Unit: results.Instructions, Pass: true,
 		Change: c.Change(), Threshold: max(threshold, ownSpread), Base: c.Own[Base], Head: c.Own[Head],
 	}
 	if !c.Gated {

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"onebit/bench"
+	"onebit/bench/results"
 	"onebit/internal/require"
 )
 
@@ -42,7 +42,7 @@ var fakeMeter = &InstructionMeter{Name: "a fake", slower: 1, enough: time.Millis
 // countFake counts the one benchmark of a report, whose time is judged so.
 func countFake(t *testing.T, f *fakeCounter, time Verdict, rule float64) (r *Report, recorded []Measurement) {
 	t.Helper()
-	r = madeReport(made("Decode/large", bench.NsPerOp, time, 4, 6))
+	r = madeReport(made("Decode/large", results.NsPerOp, time, 4, 6))
 	r.Findings[0].Base = []float64{100}
 	err := CountInstructions(t.Context(), f, r, CountOptions{
 		By: fakeMeter, Left: 1e9, ThresholdOf: func(Benchmark) (float64, bool) { return rule, rule > 0 },
@@ -92,7 +92,7 @@ func TestInstructions(t *testing.T) {
 		if !strings.Contains(said, c.says) || r.Exit() != c.exit || c.summary != "" && r.Summary() != c.summary {
 			t.Errorf("%s: exit %d, want %d; %q: %s", name, r.Exit(), c.exit, r.Summary(), said)
 		}
-		if len(recorded) != 2*countings || recorded[0].Values[0].Unit != bench.Instructions || math.Abs(recorded[0].Values[0].Value-1000) > 1e-6 {
+		if len(recorded) != 2*countings || recorded[0].Values[0].Unit != results.Instructions || math.Abs(recorded[0].Values[0].Value-1000) > 1e-6 {
 			t.Errorf("%s: recorded %+v", name, recorded)
 		}
 		if got := r.timeVerdict(r.Counts[0]); got != c.time {
@@ -111,10 +111,10 @@ func TestInstructionsRefused(t *testing.T) {
 	if r.Options.Prove = true; r.Exit() != 2 {
 		t.Errorf("a failure of what a rule judges, where proof is demanded: exit %d", r.Exit())
 	}
-	slow := madeReport(made("Slow", bench.NsPerOp, Unsure, 4, 6))
+	slow := madeReport(made("Slow", results.NsPerOp, Unsure, 4, 6))
 	slow.Findings[0].Base = []float64{1e9}
-	own := made("Own", bench.NsPerOp, Unsure, 4, 6)
-	slow.Findings = append(slow.Findings, own, made("Own", bench.Instructions, Same, 0, 1))
+	own := made("Own", results.NsPerOp, Unsure, 4, 6)
+	slow.Findings = append(slow.Findings, own, made("Own", results.Instructions, Same, 0, 1))
 	err := CountInstructions(t.Context(), &fakeCounter{executes: works}, slow, CountOptions{
 		By: fakeMeter, Left: 5 * time.Second, ThresholdOf: func(Benchmark) (float64, bool) { return 0, false }, Record: func(Measurement) {},
 	})

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"onebit/bench"
+	"onebit/bench/results"
 	"onebit/internal/count"
 	"onebit/internal/term"
 )
@@ -61,7 +61,7 @@ func (r *Report) counted() (sentences []string) {
 // timeVerdict is the verdict on the time of a benchmark.
 func (r *Report) timeVerdict(c Count) Verdict {
 	for _, f := range r.Findings {
-		if f.Unit == bench.NsPerOp && f.Benchmark == (Benchmark{c.Package, c.Benchmark}) {
+		if f.Unit == results.NsPerOp && f.Benchmark == (Benchmark{c.Package, c.Benchmark}) {
 			return f.Verdict
 		}
 	}
@@ -140,7 +140,7 @@ func (c Count) grown() string {
 	return ": " + strings.Join(named, ", ") + " in an operation"
 }
 
-func formatCount(n float64) string { return bench.UnitOf(bench.Instructions).Format(n) }
+func formatCount(n float64) string { return results.UnitOf(results.Instructions).Format(n) }
 
 // refused names what is no witness, by the reason.
 func (r *Report) refused() (sentences []string) {

@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/pprof/profile"
 
-	"onebit/bench"
+	"onebit/bench/results"
 )
 
 // A Profiler is a Target that can say where its time goes.
@@ -91,7 +91,7 @@ const profileRuns = 3
 // It returns what could be profiled, also with an error.
 func ProfileSlower(ctx context.Context, target Profiler, r *Report, opt ProfileOptions) (all []Profile, err error) {
 	findings := slices.DeleteFunc(slices.Clone(r.Findings), func(f Finding) bool {
-		return f.Verdict != Slower || f.Unit != bench.NsPerOp
+		return f.Verdict != Slower || f.Unit != results.NsPerOp
 	})
 	slices.SortStableFunc(findings, Severity)
 	asked := min(opt.Most, len(findings))

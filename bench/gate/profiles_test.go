@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/pprof/profile"
 
-	"onebit/bench"
+	"onebit/bench/results"
 	"onebit/internal/require"
 )
 
@@ -111,9 +111,9 @@ func TestProfileNamesThePlantedFunction(t *testing.T) {
 func namesThePlanted(t *testing.T, target Profiler, b Benchmark) {
 	t.Helper()
 	report := &Report{Findings: []Finding{
-		{Benchmark: b, Unit: bench.NsPerOp, Verdict: Slower, Base: []float64{40e3}, Head: []float64{140e3}},
-		{Benchmark: b, Unit: bench.Allocs, Verdict: Slower, Base: []float64{1}, Head: []float64{2}},
-		{Benchmark: Benchmark{b.Package, "Other"}, Unit: bench.NsPerOp, Verdict: Same},
+		{Benchmark: b, Unit: results.NsPerOp, Verdict: Slower, Base: []float64{40e3}, Head: []float64{140e3}},
+		{Benchmark: b, Unit: results.Allocs, Verdict: Slower, Base: []float64{1}, Head: []float64{2}},
+		{Benchmark: Benchmark{b.Package, "Other"}, Unit: results.NsPerOp, Verdict: Same},
 	}}
 	t.Chdir(t.TempDir())
 	const dir = "profiles"
@@ -161,7 +161,7 @@ func TestProfilesFit(t *testing.T) {
 			t.Errorf("%d slower, %v left: %d of %v, want %d of %v", tt.slower, tt.left, opt.Most, opt.Time, tt.most, tt.each)
 		}
 	}
-	report := &Report{Findings: []Finding{{Unit: bench.NsPerOp, Verdict: Slower}}}
+	report := &Report{Findings: []Finding{{Unit: results.NsPerOp, Verdict: Slower}}}
 	if _, err := ProfileSlower(t.Context(), nil, report, ProfileOptions{Most: 3, Time: time.Second}); err == nil {
 		t.Error("profiles without time are no error")
 	}

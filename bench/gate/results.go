@@ -14,24 +14,25 @@ import (
 
 	"golang.org/x/perf/benchfmt"
 
-	"onebit/bench"
+	"onebit/bench/noise"
+	"onebit/bench/results"
 	"onebit/internal/term"
 )
 
 // Results are what a gate leaves behind: the contents of the file that a
 // Recorder writes.
 type Results struct {
-	Settings     []bench.Setting // the header
-	Measurements []Measurement   // of every process, in the order in which they ended
-	Report       *Report         // of a gate that ended before it could judge: the values without verdicts
-	Profiles     []Profile       // of what became slower
-	Warnings     []string        // doubts about the file
-	Folder       string          // that holds the file and the profiles; "" if nothing is kept
+	Settings     []results.Setting // the header
+	Measurements []Measurement     // of every process, in the order in which they ended
+	Report       *Report           // of a gate that ended before it could judge: the values without verdicts
+	Profiles     []Profile         // of what became slower
+	Warnings     []string          // doubts about the file
+	Folder       string            // that holds the file and the profiles; "" if nothing is kept
 }
 
 // Setting returns the header's value for a key, "" if it has none.
 func (r *Results) Setting(key string) string {
-	return (&bench.Results{Settings: r.Settings}).Setting(key)
+	return (&results.Set{Settings: r.Settings}).Setting(key)
 }
 
 // The lines of a file of results that the benchmark format has no words for.
@@ -62,7 +63,7 @@ type Recorder struct {
 
 // NewRecorder makes a recorder, which writes the header with the first
 // measurement. better is that of Options.
-func NewRecorder(out io.Writer, settings []bench.Setting, better func(unit string) int) *Recorder {
+func NewRecorder(out io.Writer, settings []results.Setting, better func(unit string) int) *Recorder {
 	r := &Recorder{out: out, better: better, units: map[string]bool{}}
 	if procs := runtime.GOMAXPROCS(0); procs != 1 {
 		r.suffix = fmt.Sprintf("-%d", procs)
@@ -86,7 +87,7 @@ func (r *Recorder) Record(m Measurement) {
 	}
 	if r.process == 0 || !m.sameProcess(r.last) {
 		r.process++
-		fmt.Fprintf(&b, processPrefix+"%d\n"+bench.RoundFormat+"\n%s: %s\n", r.process, m.Round, m.Position, m.Start, m.Took, sideKey, m.Side)
+		fmt.Fprintf(&b, processPrefix+"%d\n"+results.RoundFormat+"\n%s: %s\n", r.process, m.Round, m.Position, m.Start, m.Took, sideKey, m.Side)
 	}
 	r.last = m
 	writeSample(&b, m.Name+r.suffix, m.N, m.Values)
@@ -99,7 +100,7 @@ func (m Measurement) sameProcess(other Measurement) bool {
 }
 
 // newUnits writes the directions of units that no line before had.
-func (r *Recorder) newUnits(b *bytes.Buffer, values []bench.Metric) {
+func (r *Recorder) newUnits(b *bytes.Buffer, values []results.Metric) {
 	for _, v := range values {
 		if r.units[v.Unit] {
 			continue
@@ -108,7 +109,7 @@ func (r *Recorder) newUnits(b *bytes.Buffer, values []bench.Metric) {
 		if better := direction(r.better(v.Unit)); better != "" {
 			fmt.Fprintf(b, "Unit %s better=%s\n", v.Unit, better)
 		}
-		if bench.UnitOf(v.Unit).Exact {
+		if results.UnitOf(v.Unit).Exact {
 			fmt.Fprintf(b, "Unit %s assume=exact\n", v.Unit)
 		}
 	}
@@ -126,7 +127,7 @@ func direction(better int) string {
 }
 
 // writeSample writes a line of the benchmark format. A buffer takes everything.
-func writeSample(b *bytes.Buffer, name string, n int, values []bench.Metric) {
+func writeSample(b *bytes.Buffer, name string, n int, values []results.Metric) {
 	line := &benchfmt.Result{Name: benchfmt.Name(name), Iters: max(n, 1)}
 	for _, v := range values {
 		line.Values = append(line.Values, benchfmt.Value{Value: v.Value, Unit: v.Unit})
@@ -268,7 +269,7 @@ func (r *Results) unjudged() *Report {
 			better := report.Options.Better(unit)
 			f := Finding{Benchmark: c.Benchmark, Unit: unit, Judged: better != 0, Better: better, Change: Interval{math.NaN(), math.Inf(-1), math.Inf(1)}}
 			if d := c.units[unit].differences(Head, better); len(d) > 0 {
-				f.Change.Center = bench.Median(d)
+				f.Change.Center = noise.Median(d)
 			}
 			report.Findings = append(report.Findings, f)
 		}
@@ -284,7 +285,7 @@ func (r *Results) directions() func(unit string) int {
 	if r.Report != nil && r.Report.Options.Better != nil {
 		return r.Report.Options.Better
 	}
-	return func(unit string) int { return bench.UnitOf(unit).Better }
+	return func(unit string) int { return results.UnitOf(unit).Better }
 }
 
 // length is the number of rounds.
@@ -296,15 +297,15 @@ func (c *recording) length() (n int) {
 }
 
 // at is a side's values of a round, the time first.
-func (c *recording) at(side Side, round int) (values []bench.Metric) {
+func (c *recording) at(side Side, round int) (values []results.Metric) {
 	for _, unit := range c.order {
 		s := c.units[unit].sides[side]
 		switch {
 		case round >= len(s):
-		case unit == bench.NsPerOp:
-			values = slices.Insert(values, 0, bench.Metric{Unit: unit, Value: s[round]})
+		case unit == results.NsPerOp:
+			values = slices.Insert(values, 0, results.Metric{Unit: unit, Value: s[round]})
 		default:
-			values = append(values, bench.Metric{Unit: unit, Value: s[round]})
+			values = append(values, results.Metric{Unit: unit, Value: s[round]})
 		}
 	}
 	return values

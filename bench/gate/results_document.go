@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"onebit/bench"
+	"onebit/bench/noise"
 )
 
 // A Document is a report in JSON, for programs: fields may be added, and none
@@ -198,13 +198,13 @@ func (f Finding) Typical(s Side) float64 {
 	}
 	factor, ok := f.factor()
 	if !ok {
-		return bench.Median(f.Of(s))
+		return noise.Median(f.Of(s))
 	}
 	values := slices.Concat(f.Base, f.Twin)
 	for _, v := range f.Head {
 		values = append(values, v/factor)
 	}
-	middle := bench.Median(values)
+	middle := noise.Median(values)
 	if s == Head {
 		middle *= factor
 	}

@@ -6,16 +6,16 @@ import (
 	"io"
 	"slices"
 
-	"onebit/bench"
+	"onebit/bench/results"
 )
 
 // IsResults reports whether a results file was written by a gate.
-func IsResults(r *bench.Results) bool { return r.Setting(sideKey) != "" }
+func IsResults(r *results.Set) bool { return r.Setting(sideKey) != "" }
 
 // ReadResults reads what a Recorder wrote, also of a gate that did not come to
 // its end. Errors name the file.
 func ReadResults(in io.Reader, filename string) (*Results, error) {
-	read, err := bench.Read(in, filename)
+	read, err := results.Read(in, filename)
 	if err != nil {
 		return nil, err
 	}
@@ -23,7 +23,7 @@ func ReadResults(in io.Reader, filename string) (*Results, error) {
 		return nil, fmt.Errorf("%s holds no measurement of a gate: give the results.txt that onebit gate -o writes", filename)
 	}
 	res := &Results{Settings: read.Settings, Warnings: read.Warnings}
-	res.Settings = slices.DeleteFunc(res.Settings, func(s bench.Setting) bool { return s.Key == sideKey || s.Key == packageKey })
+	res.Settings = slices.DeleteFunc(res.Settings, func(s results.Setting) bool { return s.Key == sideKey || s.Key == packageKey })
 	for _, s := range read.Samples {
 		m, err := measurementOf(s)
 		if err != nil {
@@ -41,7 +41,7 @@ func ReadResults(in io.Reader, filename string) (*Results, error) {
 	return res, nil
 }
 
-func measurementOf(s bench.Sample) (Measurement, error) {
+func measurementOf(s results.Sample) (Measurement, error) {
 	if s.Process == 0 || s.Side == "" {
 		return Measurement{}, fmt.Errorf("a line of Benchmark%s has no process, round and side before it", s.Name.Full)
 	}
@@ -55,7 +55,7 @@ func measurementOf(s bench.Sample) (Measurement, error) {
 }
 
 // readNotes reads what the gate found, the report last.
-func (r *Results) readNotes(notes []bench.Note, filename string) error {
+func (r *Results) readNotes(notes []results.Note, filename string) error {
 	var document *Document
 	var findings []DocumentFinding
 	var counts []Count

@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/perf/benchfmt"
 
-	"onebit/bench"
+	"onebit/bench/results"
 )
 
 // recorded is a gate on two packages, in the second of which head is slower.
@@ -24,8 +24,8 @@ func recorded(t *testing.T) (text []byte, seen []Measurement, report *Report) {
 	f.allocs = [3]float64{0, 1, 0}
 	f.process = 0.002
 	var out bytes.Buffer
-	better := func(unit string) int { return bench.UnitOf(unit).Better }
-	r := NewRecorder(&out, []bench.Setting{{Key: "goos", Value: "linux"}, {Key: "command", Value: "onebit gate\n--base a\x1b[31m"}}, better)
+	better := func(unit string) int { return results.UnitOf(unit).Better }
+	r := NewRecorder(&out, []results.Setting{{Key: "goos", Value: "linux"}, {Key: "command", Value: "onebit gate\n--base a\x1b[31m"}}, better)
 	list := []Benchmark{{"example.com/a", "B0"}, {"example.com/b", "B0"}, {"example.com/b", "B1/size=4"}}
 	report, err := Run(t.Context(), f, list, Options{
 		Seed: math.MaxUint64, Budget: 40 * time.Second, Now: func() time.Time { return f.now },
@@ -154,7 +154,7 @@ func TestWriteSide(t *testing.T) {
 		if err := res.WriteSide(&out, side); err != nil {
 			t.Fatal(err)
 		}
-		read, err := bench.Read(&out, "side")
+		read, err := results.Read(&out, "side")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -182,7 +182,7 @@ func (f *failing) Write(p []byte) (int, error) {
 func TestRecorderKeepsTheFirstError(t *testing.T) {
 	r := NewRecorder(&failing{after: 2}, nil, func(string) int { return -1 })
 	for range 5 {
-		r.Record(Measurement{Benchmark: Benchmark{"a", "B"}, Start: time.Duration(r.process), Values: []bench.Metric{{Unit: bench.NsPerOp, Value: 1}}})
+		r.Record(Measurement{Benchmark: Benchmark{"a", "B"}, Start: time.Duration(r.process), Values: []results.Metric{{Unit: results.NsPerOp, Value: 1}}})
 	}
 	if err := r.Err(); err == nil || !strings.Contains(err.Error(), "no space left (what the processes before number 3 measured stays there)") {
 		t.Errorf("err = %v", err)
@@ -212,7 +212,7 @@ func TestRecorderGroupsByProcess(t *testing.T) {
 		for _, name := range []string{"A", "B"} {
 			m := Measurement{
 				Benchmark: Benchmark{"p", name}, Side: side, Position: i, N: 5, Start: time.Duration(i) * time.Second, Took: time.Second,
-				Values: []bench.Metric{{Unit: bench.NsPerOp, Value: float64(i)}},
+				Values: []results.Metric{{Unit: results.NsPerOp, Value: float64(i)}},
 			}
 			r.Record(m)
 			want = append(want, m)

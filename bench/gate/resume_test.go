@@ -9,14 +9,14 @@ import (
 	"testing"
 	"time"
 
-	"onebit/bench"
+	"onebit/bench/results"
 )
 
 // finished is a gate of 90 seconds, and its results as they are read back.
 func finished(t *testing.T, f *fake, list []Benchmark, before *Results) (*Report, *Results) {
 	t.Helper()
 	var out bytes.Buffer
-	record := NewRecorder(&out, nil, func(unit string) int { return bench.UnitOf(unit).Better })
+	record := NewRecorder(&out, nil, func(unit string) int { return results.UnitOf(unit).Better })
 	if before != nil {
 		for _, m := range before.Measurements {
 			record.Record(m)

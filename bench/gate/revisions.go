@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"onebit/bench"
+	"onebit/bench/results"
 )
 
 // Tests are the test binaries of two revisions of a module: a Target.
@@ -180,11 +180,11 @@ func (t *Tests) seedOf(s Side, round int) int { return Layout(s, t.Layouts+round
 
 // Plan implements Target.
 func (t *Tests) Plan(ctx context.Context, benchmarks []Benchmark, measure time.Duration) ([]Batch, error) {
-	return t.plan(ctx, benchmarks, measure, func(b Batch) ([][]bench.Metric, error) { return t.Run(ctx, Base, b) })
+	return t.plan(ctx, benchmarks, measure, func(b Batch) ([][]results.Metric, error) { return t.Run(ctx, Base, b) })
 }
 
 // Run implements Target.
-func (t *Tests) Run(ctx context.Context, s Side, batch Batch) ([][]bench.Metric, error) {
+func (t *Tests) Run(ctx context.Context, s Side, batch Batch) ([][]results.Metric, error) {
 	values, err := t.measure(ctx, t.binary(s, batch.Benchmarks[0].Package), batch)
 	return values, errSide(s, err)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
 
-	"onebit/bench"
+	"onebit/bench/results"
 	"onebit/internal/bounded"
 )
 
@@ -221,7 +221,7 @@ func (r *Rules) ThresholdOf(b Benchmark, unit string) (threshold float64, ok boo
 	if threshold, ok := r.Named(b, unit); ok {
 		return threshold, true
 	}
-	if x := r.first(b, ""); x != nil && unit != bench.Allocs {
+	if x := r.first(b, ""); x != nil && unit != results.Allocs {
 		return x.Threshold.Fraction(), true
 	}
 	return 0, false

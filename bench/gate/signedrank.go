@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"onebit/bench"
+	"onebit/bench/noise"
 )
 
 // An Interval is an estimate with its bounds. A bound that the data does not
@@ -20,7 +20,7 @@ type Interval struct{ Center, Lo, Hi float64 }
 func hodgesLehmann(d []float64, alpha float64) Interval {
 	walsh := walshAverages(d)
 	k := criticalRank(len(d), alpha)
-	in := Interval{Center: bench.Median(walsh), Lo: math.Inf(-1), Hi: math.Inf(1)}
+	in := Interval{Center: noise.Median(walsh), Lo: math.Inf(-1), Hi: math.Inf(1)}
 	if k > 0 {
 		in.Lo, in.Hi = walsh[k-1], walsh[len(walsh)-k]
 	}

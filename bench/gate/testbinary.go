@@ -16,7 +16,8 @@ import (
 
 	"golang.org/x/perf/benchfmt"
 
-	"onebit/bench"
+	"onebit/bench/noise"
+	"onebit/bench/results"
 )
 
 // A tester runs test binaries and knows what they told of their units.
@@ -51,7 +52,7 @@ func (t *tester) Better(unit string) int {
 	if b, ok := t.better[unit]; ok {
 		return b
 	}
-	return bench.UnitOf(unit).Better
+	return results.UnitOf(unit).Better
 }
 
 // learn notes the directions that benchmarks declare of their units
@@ -75,7 +76,7 @@ type testBinary struct {
 // run runs benchmarks, n operations each and that some times over. With
 // -test.v what a benchmark prints does not get into the line of its result,
 // and each is named as it begins.
-func (t *tester) run(ctx context.Context, b testBinary, match string, n, count int, more ...string) (*bench.Results, *Output, error) {
+func (t *tester) run(ctx context.Context, b testBinary, match string, n, count int, more ...string) (*results.Set, *Output, error) {
 	command := append(slices.Clone(b.under), b.file)
 	p := Program{Path: command[0], Dir: b.dir, Env: b.env, Temp: t.temp, Limit: t.limit, Args: append(append(command[1:],
 		"-test.v", "-test.run=^$", "-test.bench="+match, "-test.benchmem",
@@ -85,7 +86,7 @@ func (t *tester) run(ctx context.Context, b testBinary, match string, n, count i
 	if ctx.Err() != nil {
 		return nil, nil, ctx.Err()
 	}
-	results, unread := bench.Read(bytes.NewReader(out.Text), b.pkg)
+	res, unread := results.Read(bytes.NewReader(out.Text), b.pkg)
 	at := cmp.Or(out.At, "it")
 	failed := ended(out.Text, "FAIL")
 	switch {
@@ -98,11 +99,11 @@ func (t *tester) run(ctx context.Context, b testBinary, match string, n, count i
 	case !passes(out.Text):
 		return nil, nil, fmt.Errorf("%s: %s ended its process before the tests were over: their PASS is missing", b.pkg, at)
 	}
-	if err := asked(results.Samples, out.Text, n, count); err != nil {
+	if err := asked(res.Samples, out.Text, n, count); err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", b.pkg, err)
 	}
 	t.learn(out.Text)
-	return results, out, nil
+	return res, out, nil
 }
 
 // passes reports whether the tests said that they were over, and well.
@@ -118,7 +119,7 @@ func passes(output []byte) bool {
 // asked refuses results that a benchmark has printed itself, of which nobody
 // knows what they measure: each has as many lines as were asked for, each of as
 // many operations.
-func asked(samples []bench.Sample, output []byte, n, count int) error {
+func asked(samples []results.Sample, output []byte, n, count int) error {
 	lines := map[string]int{}
 	for _, s := range samples {
 		if lines[s.Name.Full]++; s.Iters != n || lines[s.Name.Full] > count {
@@ -135,7 +136,7 @@ func asked(samples []bench.Sample, output []byte, n, count int) error {
 }
 
 // lineOfSample is the last line that a sample may have been read from.
-func lineOfSample(s bench.Sample, output []byte) (last string) {
+func lineOfSample(s results.Sample, output []byte) (last string) {
 	for line := range strings.Lines(string(output)) {
 		f := strings.Fields(line)
 		if len(f) > 2 && strings.HasPrefix(f[0], "Benchmark"+s.Name.Full) && f[1] == strconv.Itoa(s.Iters) {
@@ -167,21 +168,21 @@ func (t *tester) windows(batch Batch) (count, n int) {
 }
 
 // measure runs a batch and returns the typical values of each of its benchmarks.
-func (t *tester) measure(ctx context.Context, b testBinary, batch Batch) ([][]bench.Metric, error) {
+func (t *tester) measure(ctx context.Context, b testBinary, batch Batch) ([][]results.Metric, error) {
 	patterns := make([]string, len(batch.Benchmarks))
 	for i, bm := range batch.Benchmarks {
 		patterns[i] = exactly(bm.Name)
 	}
 	count, n := t.windows(batch)
-	results, out, err := t.run(ctx, b, strings.Join(patterns, "|"), n, count)
+	res, out, err := t.run(ctx, b, strings.Join(patterns, "|"), n, count)
 	if err != nil {
 		return nil, err
 	}
 	if skipped := ended(out.Text, "SKIP"); len(skipped) > 0 {
 		return nil, fmt.Errorf("%s: Benchmark%s skips itself when it is measured: %s", b.pkg, skipped[0].name, skipped[0].why)
 	}
-	windows := make([][][]bench.Metric, len(batch.Benchmarks))
-	for _, s := range results.Samples {
+	windows := make([][][]results.Metric, len(batch.Benchmarks))
+	for _, s := range res.Samples {
 		name := nameOf(s, t.procs())
 		i := slices.IndexFunc(batch.Benchmarks, func(bm Benchmark) bool { return bm.Name == name })
 		if i < 0 {
@@ -189,7 +190,7 @@ func (t *tester) measure(ctx context.Context, b testBinary, batch Batch) ([][]be
 		}
 		windows[i] = append(windows[i], s.Values)
 	}
-	all := make([][]bench.Metric, len(batch.Benchmarks))
+	all := make([][]results.Metric, len(batch.Benchmarks))
 	for i, bm := range batch.Benchmarks {
 		if windows[i] == nil {
 			return nil, fmt.Errorf("%s: Benchmark%s has no line of its own in the output: does it print an unfinished line?", b.pkg, bm.Name)
@@ -201,7 +202,7 @@ func (t *tester) measure(ctx context.Context, b testBinary, batch Batch) ([][]be
 
 // typical is the median of each unit that all windows have. The best of them would
 // make what is steadier look slower.
-func typical(windows [][]bench.Metric) (values []bench.Metric) {
+func typical(windows [][]results.Metric) (values []results.Metric) {
 	for _, v := range windows[0] {
 		var of []float64
 		for _, w := range windows {
@@ -210,14 +211,14 @@ func typical(windows [][]bench.Metric) (values []bench.Metric) {
 			}
 		}
 		if len(of) == len(windows) {
-			values = append(values, bench.Metric{Unit: v.Unit, Value: bench.Median(of)})
+			values = append(values, results.Metric{Unit: v.Unit, Value: noise.Median(of)})
 		}
 	}
 	return values
 }
 
 // plan is Plan with what runs a batch on base.
-func (t *tester) plan(ctx context.Context, benchmarks []Benchmark, measure time.Duration, run func(Batch) ([][]bench.Metric, error)) ([]Batch, error) {
+func (t *tester) plan(ctx context.Context, benchmarks []Benchmark, measure time.Duration, run func(Batch) ([][]results.Metric, error)) ([]Batch, error) {
 	p := planner{measure: measure, start: func(pkg string) time.Duration { return t.starts[pkg] }, run: run}
 	return p.plan(ctx, benchmarks)
 }
@@ -227,7 +228,7 @@ func (t *tester) procs() int { return cmp.Or(t.cpus, runtime.GOMAXPROCS(0)) }
 
 // nameOf is the name of a benchmark that ran with so many processors. Go appends no -GOMAXPROCS where it is 1: then
 // digits at the end are the name's own.
-func nameOf(s bench.Sample, procs int) string {
+func nameOf(s results.Sample, procs int) string {
 	if s.Name.Procs > 0 && procs == 1 {
 		return s.Name.Full + "-" + strconv.Itoa(s.Name.Procs)
 	}
@@ -250,19 +251,19 @@ func (t *tester) list(ctx context.Context, b testBinary, without []string, to Li
 	if len(without) > 0 {
 		more = []string{"-test.skip=^(" + strings.Join(without, "|") + ")$"}
 	}
-	results, out, err := t.run(ctx, b, t.match, 1, 1, more...)
+	res, out, err := t.run(ctx, b, t.match, 1, 1, more...)
 	if err != nil {
 		return err
 	}
-	for _, s := range results.Samples {
+	for _, s := range res.Samples {
 		bm := Benchmark{b.pkg, nameOf(s, t.procs())}
 		to[bm] = ""
-		t.allocates[bm], _ = s.Value(bench.AllocBytes)
+		t.allocates[bm], _ = s.Value(results.AllocBytes)
 	}
 	for _, e := range ended(out.Text, "SKIP") {
 		to[Benchmark{b.pkg, e.name}] = e.why
 	}
-	if len(results.Samples) > 0 {
+	if len(res.Samples) > 0 {
 		t.starts[b.pkg] = max(t.starts[b.pkg], out.Began)
 	}
 	return nil

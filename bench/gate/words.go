@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"onebit/bench"
+	"onebit/bench/results"
 	"onebit/internal/count"
 )
 
@@ -66,7 +66,7 @@ func (r *Report) those(keep func(Finding) bool) []Finding {
 
 // Named is a finding in a line: "slower: Decode/large +12.4% [10.9, 13.8]".
 func (f Finding) Named() string {
-	if f.Unit == bench.NsPerOp {
+	if f.Unit == results.NsPerOp {
 		return fmt.Sprintf("slower: %s %s", f.Name, f.by())
 	}
 	return fmt.Sprintf("worse: %s %s %s", f.Name, f.Unit, f.by())
@@ -266,11 +266,11 @@ func atLeast(d time.Duration) string { return fmt.Sprintf("%dm", int(math.Ceil(d
 func (f Finding) Reason() string {
 	threshold := fmt.Sprintf("%.3g%%", 100*f.Threshold)
 	switch {
-	case !f.Judged && f.Unit == bench.Instructions:
+	case !f.Judged && f.Unit == results.Instructions:
 		return "it was counted beside the time, and no rule judges it"
 	case !f.Judged:
 		return "nobody has said whether more or less of it is better: it is not judged"
-	case f.Unit == bench.Instructions && len(f.Twin) == 0:
+	case f.Unit == results.Instructions && len(f.Twin) == 0:
 		return f.countedReason(threshold)
 	case f.Exact && f.Verdict == Same:
 		return "every process gives the same value, and the change is within " + threshold

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"onebit/bench"
+	"onebit/bench/results"
 	"onebit/internal/require"
 )
 
@@ -32,21 +32,21 @@ func madeReport(findings ...Finding) *Report {
 
 // The first line names the worst and counts benchmarks, not values.
 func TestSummary(t *testing.T) {
-	same, sameAllocs := made("A", bench.NsPerOp, Same, 0.1, 1), made("A", bench.Allocs, Same, 0, 0)
-	large, small := made("Decode/large", bench.NsPerOp, Slower, 12.4, 1.5), made("Decode/small", bench.NsPerOp, Slower, 5, 1)
-	unknown := made("B", bench.NsPerOp, Unsure, 1, 3)
+	same, sameAllocs := made("A", results.NsPerOp, Same, 0.1, 1), made("A", results.Allocs, Same, 0, 0)
+	large, small := made("Decode/large", results.NsPerOp, Slower, 12.4, 1.5), made("Decode/small", results.NsPerOp, Slower, 5, 1)
+	unknown := made("B", results.NsPerOp, Unsure, 1, 3)
 	for want, r := range map[string]*Report{
 		"nothing is proved slower; 1 same by measurement":                 madeReport(same, sameAllocs),
 		"nothing is proved slower; 1 same by measurement; 1 undecided":    madeReport(same, unknown),
 		"slower: Decode/large +12.4% [10.9, 13.9]; 1 same by measurement": madeReport(same, large),
 		"slower: Decode/large +12.4% [10.9, 13.9]; 1 other; 1 faster; 1 same by measurement; 1 undecided": madeReport(
-			small, same, large, unknown, made("E", bench.NsPerOp, Faster, -9, 1)),
+			small, same, large, unknown, made("E", results.NsPerOp, Faster, -9, 1)),
 		"worse: Decode/large allocs/op +50.0%; 1 slower within the threshold": madeReport(
-			large, made("Decode/large", bench.Allocs, Slower, 50, 0), made("W", bench.NsPerOp, Within, 2, 1)),
+			large, made("Decode/large", results.Allocs, Slower, 50, 0), made("W", results.NsPerOp, Within, 2, 1)),
 		"nothing is proved slower; perhaps slower: B +9.0% [6.0, 12.0]; 1 same by measurement; 2 undecided": madeReport(
-			same, made("C", bench.NsPerOp, Unsure, 1, 3), made("B", bench.NsPerOp, Unsure, 9, 3)),
+			same, made("C", results.NsPerOp, Unsure, 1, 3), made("B", results.NsPerOp, Unsure, 9, 3)),
 		"worse: A allocs/op 1 instead of 0": madeReport(func() Finding {
-			f := made("A", bench.Allocs, Slower, 0, 0)
+			f := made("A", results.Allocs, Slower, 0, 0)
 			f.Change = Interval{math.Inf(1), math.Inf(1), math.Inf(1)}
 			return f
 		}()),
@@ -83,13 +83,13 @@ func TestSummary(t *testing.T) {
 // of that in rounds.
 func TestAdvice(t *testing.T) {
 	undecided := func(change, half float64) Finding {
-		return made(fmt.Sprint(change, half), bench.NsPerOp, Unsure, change, half)
+		return made(fmt.Sprint(change, half), results.NsPerOp, Unsure, change, half)
 	}
 	for _, tt := range []struct {
 		findings []Finding
 		want     []string
 	}{
-		{[]Finding{made("A", bench.NsPerOp, Same, 0, 1)}, nil},
+		{[]Finding{made("A", results.NsPerOp, Same, 0, 1)}, nil},
 		{[]Finding{undecided(0, 4.2)}, []string{
 			"A slowdown of more than 4.2% in any of 1 undecided would have been seen.",
 			"About 5 minutes more decide 1 of 1, if intervals narrow with the square root of rounds (--budget 10m)."}},
@@ -104,7 +104,7 @@ func TestAdvice(t *testing.T) {
 			t.Errorf("%q\nwant %q", got, tt.want)
 		}
 	}
-	r := madeReport(made("A", bench.NsPerOp, Slower, 10, 1), undecided(0, 4))
+	r := madeReport(made("A", results.NsPerOp, Slower, 10, 1), undecided(0, 4))
 	r.Early = true
 	if got := r.Advice(); len(got) != 1 || got[0] != "The gate ended when this was certain, and 1 benchmark was not measured to the end: --keep-going measures the rest." {
 		t.Errorf("%q", got)

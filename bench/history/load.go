@@ -19,7 +19,7 @@ import (
 
 	"golang.org/x/perf/benchproc"
 
-	"onebit/bench"
+	"onebit/bench/results"
 	"onebit/internal/count"
 	"onebit/internal/term"
 )
@@ -97,7 +97,7 @@ const (
 // Load reads all results files below a folder. A file that cannot be read or
 // makes no sense is left out with a note; it is an error if none is left.
 func Load(ctx context.Context, dir string, opt LoadOptions) (*History, error) {
-	if _, err := bench.ParseFilter(opt.Filter); err != nil {
+	if _, err := results.ParseFilter(opt.Filter); err != nil {
 		return nil, fmt.Errorf("filter %s: %w", term.QuoteAlways(opt.Filter), err)
 	}
 	paths, notes, err := listFiles(ctx, dir)
@@ -110,7 +110,7 @@ func Load(ctx context.Context, dir string, opt LoadOptions) (*History, error) {
 	}
 	c := &collector{
 		dir: dir, opt: opt, history: &History{Notes: notes}, points: make(map[string]int32), series: make(map[seriesKey]int32),
-		copies: make(map[copyKey]bool), machine: make(map[bench.Machine]int), alike: make(map[string]int), units: make(map[string]direction),
+		copies: make(map[copyKey]bool), machine: make(map[results.Machine]int), alike: make(map[string]int), units: make(map[string]direction),
 		otherNames: make(map[string]bool), otherUnits: make(map[string]bool), cases: make(map[unique.Handle[Case]]Case),
 	}
 	if err := c.collect(ctx, files); err != nil {
@@ -210,7 +210,7 @@ type collector struct {
 	opt     LoadOptions
 	history *History
 	points  map[string]int32
-	machine map[bench.Machine]int
+	machine map[results.Machine]int
 	alike   map[string]int // how many machines have a name
 	series  map[seriesKey]int32
 	copies  map[copyKey]bool
@@ -219,7 +219,7 @@ type collector struct {
 	other   int             // files without results
 
 	lines int                          // of results, wanted or not
-	apart bench.Namesakes              // models of one name with different weights
+	apart results.Namesakes            // models of one name with different weights
 	cases map[unique.Handle[Case]]Case // as their series are called
 
 	otherNames map[string]bool // that the filter left out
@@ -346,7 +346,7 @@ func (p *Point) date(h header, path string, modified time.Time) {
 	}
 }
 
-func (c *collector) machineOf(m bench.Machine) int {
+func (c *collector) machineOf(m results.Machine) int {
 	i, ok := c.machine[m]
 	if !ok {
 		i = len(c.history.Machines)
@@ -391,7 +391,7 @@ func (c *collector) tellModelsApart(files []readFile) {
 				}
 				seen[v.of] = true
 				of := v.of.Value()
-				c.apart.Add(bench.ParseName(of.Name).Model(), of.weights)
+				c.apart.Add(results.ParseName(of.Name).Model(), of.weights)
 			}
 		}
 	}
@@ -406,7 +406,7 @@ func (c *collector) caseOf(h unique.Handle[Case]) Case {
 	of, known := c.cases[h]
 	if !known {
 		of = h.Value()
-		if name := bench.ParseName(of.Name); of.weights != "" && c.apart.Of(name.Model()) != nil {
+		if name := results.ParseName(of.Name); of.weights != "" && c.apart.Of(name.Model()) != nil {
 			of.Name = name.Apart(of.weights).Full
 		}
 		of.weights = ""
@@ -452,7 +452,7 @@ func (c *collector) finish(ctx context.Context) error {
 	c.seen = nil
 	for i := range c.history.Series {
 		s := &c.history.Series[i]
-		unit, d := bench.UnitOf(s.Unit), c.units[s.Unit]
+		unit, d := results.UnitOf(s.Unit), c.units[s.Unit]
 		s.Better, s.Exact = cmp.Or(unit.Better, d.better), unit.Exact || d.exact
 	}
 	if c.opt.Units == nil {
@@ -472,11 +472,11 @@ func (c *collector) nothing(dir string, files int) error {
 	case c.lines == 0:
 		return fmt.Errorf("%s: none of %s has results in Go's benchmark format", dir, count.Of(files, "file"))
 	case len(c.otherNames) > 0:
-		var names []bench.Name
+		var names []results.Name
 		for _, name := range slices.Sorted(maps.Keys(c.otherNames)) {
-			names = append(names, bench.ParseName(name))
+			names = append(names, results.ParseName(name))
 		}
-		if err := bench.CheckFilter(c.opt.Filter, names, "pkg", "goos", "goarch", "cpu", "commit", ".unit", ".file"); err != nil {
+		if err := results.CheckFilter(c.opt.Filter, names, "pkg", "goos", "goarch", "cpu", "commit", ".unit", ".file"); err != nil {
 			return fmt.Errorf("filter %s: %w", term.QuoteAlways(c.opt.Filter), err)
 		}
 		return fmt.Errorf("filter %s matches no benchmark of %s", term.QuoteAlways(c.opt.Filter), dir)

@@ -16,11 +16,11 @@ import (
 	"testing"
 	"time"
 
-	"onebit/bench"
+	"onebit/bench/results"
 	"onebit/internal/require"
 )
 
-var onlyTime = LoadOptions{Units: []string{bench.NsPerOp}}
+var onlyTime = LoadOptions{Units: []string{results.NsPerOp}}
 
 // folder writes files by name and gives them times a minute apart, in the order
 // of their names.
@@ -172,7 +172,7 @@ func TestLoadHostileNames(t *testing.T) {
 }
 
 func TestLoadErrors(t *testing.T) {
-	results := map[string]string{"a.txt": "BenchmarkX/n=1 1 1 ns/op 2 B/op\n"}
+	res := map[string]string{"a.txt": "BenchmarkX/n=1 1 1 ns/op 2 B/op\n"}
 	for _, c := range []struct {
 		files map[string]string
 		opt   LoadOptions
@@ -180,10 +180,10 @@ func TestLoadErrors(t *testing.T) {
 	}{
 		{nil, onlyTime, "none of 0 files has results in Go's benchmark format"},
 		{map[string]string{"a.txt": "hello\n", "b.txt": "x"}, onlyTime, "none of 2 files has results in Go's benchmark format"},
-		{results, LoadOptions{Units: []string{"tok/s"}}, "has no values in tok/s; there are: B/op, ns/op"},
-		{results, LoadOptions{Filter: "/m:1"}, `unknown key /m (known: .fullname, .name, /n`},
-		{results, LoadOptions{Filter: "/n:2"}, "no case has n 2; there are: 1"},
-		{results, LoadOptions{Filter: "("}, `filter "("`},
+		{res, LoadOptions{Units: []string{"tok/s"}}, "has no values in tok/s; there are: B/op, ns/op"},
+		{res, LoadOptions{Filter: "/m:1"}, `unknown key /m (known: .fullname, .name, /n`},
+		{res, LoadOptions{Filter: "/n:2"}, "no case has n 2; there are: 1"},
+		{res, LoadOptions{Filter: "("}, `filter "("`},
 		{map[string]string{"a.txt": "BenchmarkX 1 NaN ns/op\n"}, onlyTime, "no value can be used: "},
 		{map[string]string{"a.txt": "BenchmarkX 1 3 furlongs\n"}, LoadOptions{}, "no value can be used"},
 	} {
@@ -197,7 +197,7 @@ func TestLoadErrors(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Load(ctx, folder(t, results), onlyTime); !errors.Is(err, context.Canceled) {
+	if _, err := Load(ctx, folder(t, res), onlyTime); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -298,7 +298,7 @@ func TestGenerated(t *testing.T) {
 	steps := 0
 	for _, c := range trends(t, h).Changes {
 		s := h.Series[c.Series]
-		n := bench.ParseName(s.Name).Get("n")
+		n := results.ParseName(s.Name).Get("n")
 		if (n == "7" || n == "27") && abs(c.After.From-30) <= 2 && c.Worth == -1 && c.Lo < 1.05 && 1.05 < c.Hi && c.After.Files+c.Before.Files == 90 {
 			steps++
 		}

@@ -20,7 +20,8 @@ import (
 	"golang.org/x/perf/benchfmt"
 	"golang.org/x/perf/benchproc"
 
-	"onebit/bench"
+	"onebit/bench/noise"
+	"onebit/bench/results"
 	"onebit/internal/bounded"
 	"onebit/internal/term"
 )
@@ -36,8 +37,8 @@ type Case struct {
 }
 
 // machineName names a machine for people. Files that differ in anything that
-// [bench.Machine] has are of two machines, also where their names are the same.
-func machineName(m bench.Machine) string {
+// [results.Machine] has are of two machines, also where their names are the same.
+func machineName(m results.Machine) string {
 	var parts []string
 	for _, f := range m.Facets() {
 		switch {
@@ -91,7 +92,7 @@ type header struct {
 	committed time.Time // zero if unknown, as the next
 	measured  time.Time
 	goVersion string
-	machine   bench.Machine
+	machine   results.Machine
 }
 
 // A value is the median of a case in a run.
@@ -125,8 +126,8 @@ var headerKeys = []string{
 	"commit", "experiment-commit",
 	"commit-date", "commit-time", "experiment-commit-commit-time",
 	"started", "date", "runstamp",
-	"go-version", bench.HostKey, "cpu", "cpus-usable", "mem-total", "cpu-features", "goos", "goarch", "platform", "emulated", "emulator",
-	"pkg", "side", bench.ModelsKey,
+	"go-version", results.HostKey, "cpu", "cpus-usable", "mem-total", "cpu-features", "goos", "goarch", "platform", "emulated", "emulator",
+	"pkg", "side", results.ModelsKey,
 }
 
 // A reader reads files one after another.
@@ -194,7 +195,7 @@ func (r *reader) parse(ctx context.Context, f *file, data []byte) error {
 		}
 		if changed(settings, rec) || cases == nil {
 			cases = f.run(headerOf(settings)).of(setting(settings, "pkg"))
-			weights = bench.ModelDigests(setting(settings, bench.ModelsKey))
+			weights = results.ModelDigests(setting(settings, results.ModelsKey))
 		}
 		f.lines++
 		if side := setting(settings, "side"); side == "base" || side == "twin" {
@@ -205,14 +206,14 @@ func (r *reader) parse(ctx context.Context, f *file, data []byte) error {
 		}
 		digest := ""
 		if len(weights) > 0 {
-			digest = weights[bench.ParseName(string(rec.Name)).Model()]
+			digest = weights[results.ParseName(string(rec.Name)).Model()]
 		}
 		c := cases[weighed{string(rec.Name), digest}]
 		if c == nil {
 			if known++; known > maxCases {
 				return fmt.Errorf("%s has more than %d cases: this is no results file", f.path, maxCases)
 			}
-			name := bench.ParseName(string(rec.Name))
+			name := results.ParseName(string(rec.Name))
 			c = &caseValues{name: term.Text(name.Full), procs: name.Procs, values: make(map[string][]float64)}
 			cases[weighed{string(rec.Name), digest}] = c
 		}
@@ -252,7 +253,7 @@ func (r *run) of(pkg string) map[weighed]*caseValues {
 
 // wanted reports whether a benchmark counts. Arms of A/A pairs are no cases.
 func (r *reader) wanted(f *file, rec *benchfmt.Result) bool {
-	if bytes.HasPrefix(rec.Name, []byte("AA/")) && bench.ParseName(string(rec.Name)).IsArm() {
+	if bytes.HasPrefix(rec.Name, []byte("AA/")) && results.ParseName(string(rec.Name)).IsArm() {
 		return false
 	}
 	if r.filter == nil {
@@ -295,10 +296,10 @@ func setting(settings []string, keys ...string) string {
 }
 
 func headerOf(settings []string) header {
-	var all bench.Results
+	var all results.Set
 	for i, key := range headerKeys {
 		if settings[i] != "" {
-			all.Settings = append(all.Settings, bench.Setting{Key: key, Value: settings[i]})
+			all.Settings = append(all.Settings, results.Setting{Key: key, Value: settings[i]})
 		}
 	}
 	get := func(keys ...string) string { return setting(settings, keys...) }
@@ -337,7 +338,7 @@ func (f *file) take(c *caseValues, rec *benchfmt.Result, wanted func(unit string
 		return
 	}
 	for _, v := range rec.Values {
-		m := bench.MetricOf(v)
+		m := results.MetricOf(v)
 		if !wanted(m.Unit) {
 			if len(f.otherUnits) < mostOthers {
 				f.otherUnits[m.Unit] = true
@@ -390,7 +391,7 @@ func compareWeighed(a, b weighed) int {
 // median sorts values, of which there is at least one.
 func median(values []float64) float64 {
 	slices.Sort(values)
-	return bench.Median(values)
+	return noise.Median(values)
 }
 
 var (

@@ -18,11 +18,11 @@ func simulations(n int) int {
 	return n / 10
 }
 
-// A noise draws relative deviations, of a size of about 1.
-type noise func(rng *rand.Rand) float64
+// A deviate draws relative deviations, of a size of about 1.
+type deviate func(rng *rand.Rand) float64
 
 // noises are what benchmarks on shared machines show: some days are far off.
-var noises = map[string]noise{
+var noises = map[string]deviate{
 	"normal":   func(rng *rand.Rand) float64 { return rng.NormFloat64() },
 	"t2":       func(rng *rand.Rand) float64 { return rng.NormFloat64() / math.Sqrt(rng.ExpFloat64()) },
 	"bimodal":  func(rng *rand.Rand) float64 { return 6*float64(rng.IntN(2)) + rng.NormFloat64() },
@@ -31,7 +31,7 @@ var noises = map[string]noise{
 
 // simulated is a history of series with noise around a level that depends on the
 // series and the point.
-func simulated(rng *rand.Rand, series, points int, sigma float64, draw noise, level func(series, point int) float64) *History {
+func simulated(rng *rand.Rand, series, points int, sigma float64, draw deviate, level func(series, point int) float64) *History {
 	h := &History{Points: make([]Point, points)}
 	for i := range series {
 		s := Series{Case: Case{Name: fmt.Sprint("Case", i), Unit: "ns/op"}, Better: -1}

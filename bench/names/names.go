@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"onebit/bench"
+	"onebit/bench/results"
 )
 
 // The base names of cases and studies.
@@ -336,28 +336,28 @@ func (h HeadCase) String() string {
 
 // BlockOf is the number of a name's transformer block; false where it has
 // none or is outside them.
-func BlockOf(n bench.Name) (int, bool) {
+func BlockOf(n results.Name) (int, bool) {
 	i, err := strconv.Atoi(n.Get(Block))
 	return i, err == nil && i >= 0
 }
 
 // ThreadsOf is the number of threads in a name; 0 where it has none.
-func ThreadsOf(n bench.Name) int { return count(n, Threads) }
+func ThreadsOf(n results.Name) int { return count(n, Threads) }
 
 // OnGPU reports whether a GPU does the work of a name, which has no threads then.
-func OnGPU(n bench.Name) bool {
+func OnGPU(n results.Name) bool {
 	family, _, _ := strings.Cut(n.Get(Variant), "-")
 	return n.Get(Engine) == Metal || family == Metal
 }
 
 // ShapeOf is the shape of a name's matrix; false where it has none.
-func ShapeOf(n bench.Name) (rows, cols int, ok bool) {
+func ShapeOf(n results.Name) (rows, cols int, ok bool) {
 	rows, cols = count(n, Rows), count(n, Cols)
 	return rows, cols, rows > 0 && cols > 0
 }
 
 // count is a key's value as a number; 0 if it is none.
-func count(n bench.Name, key string) int {
+func count(n results.Name, key string) int {
 	i, err := strconv.Atoi(n.Get(key))
 	if err != nil || i < 0 {
 		return 0
@@ -366,7 +366,7 @@ func count(n bench.Name, key string) int {
 }
 
 // SubjectOf is what a name is about: a format or a model; "" if neither.
-func SubjectOf(n bench.Name) string {
+func SubjectOf(n results.Name) string {
 	if f := n.Get(Format); f != "" {
 		return f
 	}
@@ -374,26 +374,26 @@ func SubjectOf(n bench.Name) string {
 }
 
 // IsCeiling reports whether a name is that of a ceiling.
-func IsCeiling(n bench.Name) bool { return n.Base == BaseRead || n.Base == BaseDotPeak }
+func IsCeiling(n results.Name) bool { return n.Base == BaseRead || n.Base == BaseDotPeak }
 
 // IsMachine reports whether a name is one of onebit machine's.
-func IsMachine(n bench.Name) bool {
+func IsMachine(n results.Name) bool {
 	return slices.Contains([]string{BaseBandwidth, BaseLatency, BaseRoundTrip, BaseDispatch, BaseGather, BaseTimer, BaseFrequency}, n.Base) ||
 		n.Base == BaseDotPeak && n.Get(Type) != ""
 }
 
 // CPUsOf are the two CPUs of a RoundTrip; false where a name has none.
-func CPUsOf(n bench.Name) (from, to int, ok bool) {
+func CPUsOf(n results.Name) (from, to int, ok bool) {
 	from, err1 := strconv.Atoi(n.Get(From))
 	to, err2 := strconv.Atoi(n.Get(To))
 	return from, to, err1 == nil && err2 == nil && from >= 0 && to >= 0
 }
 
 // BytesOf is the number of bytes in a name; 0 where it has none.
-func BytesOf(n bench.Name) int { return count(n, Bytes) }
+func BytesOf(n results.Name) int { return count(n, Bytes) }
 
 // IsPartOfModel reports whether a name tells of a part of a model or of its
 // errors, and not of a test.
-func IsPartOfModel(n bench.Name) bool {
+func IsPartOfModel(n results.Name) bool {
 	return slices.Contains([]string{BaseOp, BaseLockstep, BaseLogits, BaseHead}, n.Base)
 }

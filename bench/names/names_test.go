@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"onebit/bench"
+	"onebit/bench/results"
 )
 
 // The names are a protocol: scripts filter by them, and results files of
@@ -48,7 +48,7 @@ func TestStrings(t *testing.T) {
 		if test.got != test.want {
 			t.Errorf("got  %s\nwant %s", test.got, test.want)
 		}
-		if n := bench.ParseName(test.got); n.Full != test.got {
+		if n := results.ParseName(test.got); n.Full != test.got {
 			t.Errorf("%s reads as %s", test.got, n.Full)
 		}
 	}
@@ -69,7 +69,7 @@ func TestTheCommentHasEveryKey(t *testing.T) {
 		Lockstep{"m", Metal, "v", "a", Isolated, "3", "attn_q"}.String(), HeadCase{"m", "v", "a", Packed, 1, "f"}.String(),
 		Logits{"m", Metal, "v", "a", RandomWeights, 8}.String(), Bandwidth{ReadAccess, "l2", 1, "huge", 1}.String(), Latency{1, "huge"}.String(),
 	} {
-		n := bench.ParseName(name)
+		n := results.ParseName(name)
 		drawn := false
 		for line := range strings.Lines(string(text)) {
 			has := strings.HasPrefix(line, "//\t"+n.Base+"/")
@@ -92,14 +92,14 @@ func TestOnGPU(t *testing.T) {
 		"Model/model=metal/variant=avx2/test=load":                 false,
 		"Model/model=m/variant=metallic/test=load":                 false,
 	} {
-		if got := OnGPU(bench.ParseName(name)); got != want {
+		if got := OnGPU(results.ParseName(name)); got != want {
 			t.Errorf("%s on a GPU: %v", name, got)
 		}
 	}
 }
 
 func TestGetters(t *testing.T) {
-	n := bench.ParseName("Op/model=m/test=pp512/depth=7/threads=2/block=3/op=attn-2")
+	n := results.ParseName("Op/model=m/test=pp512/depth=7/threads=2/block=3/op=attn-2")
 	if got, ok := TestOf(n); !ok || got != (ModelTest{Prompt, 512, 7}) || got.String() != "pp512 @ d7" {
 		t.Errorf("TestOf = %v, %v", got, ok)
 	}
@@ -116,21 +116,21 @@ func TestGetters(t *testing.T) {
 		t.Errorf("SubjectOf = %q", got)
 	}
 	for _, name := range []string{"Model/test=ttft", "Model/test=load"} {
-		if got, ok := TestOf(bench.ParseName(name)); !ok || got.Tokens != 0 {
+		if got, ok := TestOf(results.ParseName(name)); !ok || got.Tokens != 0 {
 			t.Errorf("TestOf(%s) = %v, %v", name, got, ok)
 		}
 	}
 	for _, name := range []string{"Model/test=qq5", "Model", "Model/test=512"} {
-		if got, ok := TestOf(bench.ParseName(name)); ok {
+		if got, ok := TestOf(results.ParseName(name)); ok {
 			t.Errorf("TestOf(%s) = %v", name, got)
 		}
 	}
 	for _, name := range []string{"Op/block=outside", "Op/block=-1", "Op"} {
-		if got, ok := BlockOf(bench.ParseName(name)); ok {
+		if got, ok := BlockOf(results.ParseName(name)); ok {
 			t.Errorf("BlockOf(%s) = %d", name, got)
 		}
 	}
-	if rows, cols, ok := ShapeOf(bench.ParseName("MatVec/rows=6/cols=8")); !ok || rows != 6 || cols != 8 {
+	if rows, cols, ok := ShapeOf(results.ParseName("MatVec/rows=6/cols=8")); !ok || rows != 6 || cols != 8 {
 		t.Errorf("ShapeOf = %d, %d, %v", rows, cols, ok)
 	}
 }
@@ -140,19 +140,19 @@ func TestMachineNames(t *testing.T) {
 		Latency{Bytes: 64}.String(): true, RoundTrip(0, 3): true, BaseTimer: true, DotPeak{Type: Int8}.String(): true,
 		DotPeak{Model: "m"}.String(): false, Read{Bytes: 3}.String(): false, "Else": false,
 	} {
-		if got := IsMachine(bench.ParseName(name)); got != want {
+		if got := IsMachine(results.ParseName(name)); got != want {
 			t.Errorf("%s is a machine's: %v", name, got)
 		}
 	}
-	if from, to, ok := CPUsOf(bench.ParseName(RoundTrip(0, 12))); !ok || from != 0 || to != 12 {
+	if from, to, ok := CPUsOf(results.ParseName(RoundTrip(0, 12))); !ok || from != 0 || to != 12 {
 		t.Errorf("CPUs %d and %d, %v", from, to, ok)
 	}
 	for _, name := range []string{"RoundTrip/from=1", "RoundTrip/from=-1/to=2", "RoundTrip/from=x/to=2"} {
-		if _, _, ok := CPUsOf(bench.ParseName(name)); ok {
+		if _, _, ok := CPUsOf(results.ParseName(name)); ok {
 			t.Errorf("%s has two CPUs", name)
 		}
 	}
-	if got := BytesOf(bench.ParseName(Latency{Bytes: 77}.String())); got != 77 {
+	if got := BytesOf(results.ParseName(Latency{Bytes: 77}.String())); got != 77 {
 		t.Errorf("%d bytes", got)
 	}
 }
@@ -167,7 +167,7 @@ func TestPredicates(t *testing.T) {
 		Logits{Model: "m"}.String():                        {false, true},
 		HeadCase{Model: "m", Head: "q8_0"}.String():        {false, true},
 	} {
-		n := bench.ParseName(name)
+		n := results.ParseName(name)
 		if got := [2]bool{IsCeiling(n), IsPartOfModel(n)}; got != want {
 			t.Errorf("%s: ceiling, part of a model = %v, want %v", name, got, want)
 		}

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"onebit/bench"
+	"onebit/bench/results"
 )
 
 // Kinds of tests of a model, in llama-bench's words where it has any.
@@ -40,7 +40,7 @@ func (t ModelTest) String() string {
 }
 
 // TestOf is the test in a name; false if it has none that is known.
-func TestOf(n bench.Name) (ModelTest, bool) {
+func TestOf(n results.Name) (ModelTest, bool) {
 	name := n.Get(Test)
 	t := ModelTest{Kind: strings.TrimRight(name, "0123456789"), Depth: count(n, Depth)}
 	if !slices.Contains(TestKinds, t.Kind) {

@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"time"
 
-	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/noise"
+	"onebit/bench/results"
 )
 
 // Ceilings are what the machine does at most with so many threads.
@@ -37,11 +38,11 @@ func (c *Ceilings) level(bytes int) (Level, bool) {
 
 // CeilingsOf takes the ceilings from what onebit machine found with so many
 // threads. A level's cases read half of what it holds.
-func CeilingsOf(r *bench.Results, threads int, source string) (Ceilings, error) {
+func CeilingsOf(r *results.Set, threads int, source string) (Ceilings, error) {
 	c := Ceilings{Threads: threads, Source: source}
 	for _, level := range names.Levels {
 		best := Level{Name: level}
-		for _, e := range r.Estimates(bench.ReadRate) {
+		for _, e := range noise.Estimates(r, results.ReadRate) {
 			if n := e.Name; n.Base == names.BaseBandwidth && n.Get(names.Access) == names.ReadAccess && n.Get(names.Level) == level && names.ThreadsOf(n) == threads && e.Center > best.Rate {
 				best.Rate = e.Center
 				if level != names.DRAM {
@@ -53,7 +54,7 @@ func CeilingsOf(r *bench.Results, threads int, source string) (Ceilings, error) 
 			c.Levels = append(c.Levels, best)
 		}
 	}
-	for _, e := range r.Estimates(bench.OpRate) {
+	for _, e := range noise.Estimates(r, results.OpRate) {
 		if n := e.Name; n.Base == names.BaseDotPeak && names.ThreadsOf(n) == threads {
 			switch n.Get(names.Type) {
 			case names.Int8, "":
@@ -63,7 +64,7 @@ func CeilingsOf(r *bench.Results, threads int, source string) (Ceilings, error) 
 			}
 		}
 	}
-	for _, e := range r.Estimates(bench.NsPerOp) {
+	for _, e := range noise.Estimates(r, results.NsPerOp) {
 		if n := e.Name; n.Base == names.BaseDispatch && names.ThreadsOf(n) == threads {
 			c.Dispatch = time.Duration(e.Center)
 		}

@@ -3,7 +3,7 @@ package profile
 import (
 	"slices"
 
-	"onebit/bench"
+	"onebit/bench/results"
 )
 
 // Counts are what was counted of a test's operations, in passes of their own:
@@ -19,9 +19,9 @@ type Count map[string]float64
 
 // Include adds what one call of an operation counted. nothing is what was counted
 // where nothing happened: reading counters is work too.
-func (c Count) Include(values, nothing []bench.Metric) {
+func (c Count) Include(values, nothing []results.Metric) {
 	for _, v := range values {
-		if v.Unit == bench.PctCounted { // the least
+		if v.Unit == results.PctCounted { // the least
 			if least, ok := c[v.Unit]; !ok || v.Value < least {
 				c[v.Unit] = v.Value
 			}
@@ -53,7 +53,7 @@ type OperationCount struct {
 
 // PerCycle is the instructions for each cycle; false where either is not counted.
 func (o OperationCount) PerCycle() (float64, bool) {
-	cycles, instructions := o.Values[bench.Cycles].Center, o.Values[bench.Instructions].Center
+	cycles, instructions := o.Values[results.Cycles].Center, o.Values[results.Instructions].Center
 	return instructions / cycles, cycles > 0 && instructions > 0
 }
 
@@ -77,7 +77,7 @@ func (t *Test) Counted(f Filter) (all []OperationCount) {
 				if values[i][unit] == nil {
 					values[i][unit] = make([]float64, len(t.Counts.Passes))
 				}
-				if unit == bench.PctCounted {
+				if unit == results.PctCounted {
 					if old := values[i][unit][pass]; old == 0 || v < old {
 						values[i][unit][pass] = v
 					}
@@ -95,10 +95,10 @@ func (t *Test) Counted(f Filter) (all []OperationCount) {
 	return all
 }
 
-// CountedUnits are the units of what was counted, in the order of bench.Units; those
+// CountedUnits are the units of what was counted, in the order of results.Units; those
 // that were 0 for every operation apart.
 func CountedUnits(all []OperationCount) (units, zero []string) {
-	for _, u := range bench.Units {
+	for _, u := range results.Units {
 		has := func(o OperationCount) bool { _, ok := o.Values[u.Name]; return ok }
 		switch {
 		case slices.ContainsFunc(all, func(o OperationCount) bool { return o.Values[u.Name].Center != 0 }):

@@ -14,8 +14,8 @@ import (
 
 	"github.com/google/pprof/profile"
 
-	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 )
 
 const us = time.Microsecond
@@ -490,7 +490,7 @@ func TestFlame(t *testing.T) {
 }
 
 func TestCeilingsOf(t *testing.T) {
-	const results = `Unit read-B/s better=higher
+	const machine = `Unit read-B/s better=higher
 BenchmarkBandwidth/access=read/level=l1d/bytes=1024/pages=huge/threads=2 1 1 ns/op 8e11 read-B/s
 BenchmarkBandwidth/access=read/level=dram/bytes=1000000/pages=small/threads=2 1 1 ns/op 3e10 read-B/s
 BenchmarkBandwidth/access=read/level=dram/bytes=1000000/pages=huge/threads=2 1 1 ns/op 4e10 read-B/s
@@ -501,7 +501,7 @@ BenchmarkDotPeak/type=int8/isa=avx2/threads=2 1 1 ns/op 7e11 mac/s
 BenchmarkDotPeak/type=f32/isa=avx2/threads=2 1 1 ns/op 1e11 mac/s
 BenchmarkDispatch/threads=2 1 500 ns/op
 `
-	r, err := bench.Read(strings.NewReader(results), "machine.txt")
+	r, err := results.Read(strings.NewReader(machine), "machine.txt")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"onebit/bench"
 	"onebit/bench/cases"
+	"onebit/bench/results"
 	"onebit/internal/count"
 	"onebit/internal/sysinfo"
 	"onebit/reports"
@@ -49,11 +50,11 @@ func (f *benchFlags) run(cmd *cobra.Command) (err error) {
 		return err
 	}
 	defer done()
-	results, err := f.measure(cmd, suites, host, file)
-	return errors.Join(err, f.report(cmd, results, file, err))
+	res, err := f.measure(cmd, suites, host, file)
+	return errors.Join(err, f.report(cmd, res, file, err))
 }
 
-func (f *benchFlags) measure(cmd *cobra.Command, suites []*cases.Suite, host sysinfo.Host, file io.Writer) (*bench.Results, error) {
+func (f *benchFlags) measure(cmd *cobra.Command, suites []*cases.Suite, host sysinfo.Host, file io.Writer) (*results.Set, error) {
 	runner := bench.Runner{
 		Count: f.count, Time: f.time, Budget: f.budget(), Seed: f.seed, Processes: f.processes(), Start: f.start(cmd),
 	}
@@ -71,17 +72,17 @@ func (f *benchFlags) measure(cmd *cobra.Command, suites []*cases.Suite, host sys
 	bar := newBenchProgress(stderr)
 	runner.Progress = bar.show
 	start := time.Now()
-	results, err := runner.Run(cmd.Context(), all, file)
+	res, err := runner.Run(cmd.Context(), all, file)
 	bar.close()
 	if f.precision.set && err == nil {
-		fmt.Fprintln(stderr, reports.PrecisionText(results, float64(f.precision.Percentage)/100, time.Since(start)))
+		fmt.Fprintln(stderr, reports.PrecisionText(res, float64(f.precision.Percentage)/100, time.Since(start)))
 	}
-	return results, err
+	return res, err
 }
 
 // loose are the groups with ratios that are not known to the precision.
-func (f *benchFlags) loose(results *bench.Results) (groups []string) {
-	ratios, _ := reports.LooseRatios(results, float64(f.precision.Percentage)/100)
+func (f *benchFlags) loose(res *results.Set) (groups []string) {
+	ratios, _ := reports.LooseRatios(res, float64(f.precision.Percentage)/100)
 	for _, r := range ratios {
 		if !slices.Contains(groups, r.Group) {
 			groups = append(groups, r.Group)

@@ -8,23 +8,23 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"onebit/bench"
 	"onebit/bench/counters"
+	"onebit/bench/results"
 	"onebit/internal/term"
 )
 
 // settings are what the results file says of the run itself.
-func (f *benchFlags) settings(cmd *cobra.Command) []bench.Setting {
-	out := []bench.Setting{
+func (f *benchFlags) settings(cmd *cobra.Command) []results.Setting {
+	out := []results.Setting{
 		{Key: "commit", Value: thisBuild().Commit},
 		{Key: "command", Value: f.command(cmd.Flags())},
 		{Key: "seed", Value: strconv.FormatUint(f.seed, 10)},
 	}
 	if f.model != "" {
-		out = append(out, bench.Setting{Key: "model", Value: filepath.Base(f.model)})
+		out = append(out, results.Setting{Key: "model", Value: filepath.Base(f.model)})
 	}
 	if f.host != "" {
-		out = append(out, bench.Setting{Key: bench.HostKey, Value: f.host})
+		out = append(out, results.Setting{Key: results.HostKey, Value: f.host})
 	}
 	if f.counters && f.process == nil { // a child writes no header
 		meter := counters.Open()

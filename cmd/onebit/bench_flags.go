@@ -10,6 +10,7 @@ import (
 
 	"onebit/bench"
 	"onebit/bench/cases"
+	"onebit/bench/results"
 	"onebit/formats"
 	"onebit/internal/count"
 	"onebit/internal/sysinfo"
@@ -86,7 +87,7 @@ func (f *benchFlags) check(cmd *cobra.Command) error {
 	if f.most <= 0 || cmd.Flags().Changed("budget") && !f.precision.set {
 		return usagef("--budget %v: give a time such as 10m, with --precision", f.most)
 	}
-	if _, err := bench.ParseFilter(f.filter); err != nil {
+	if _, err := results.ParseFilter(f.filter); err != nil {
 		return usagef("--filter: %w", err)
 	}
 	if err := checkThreads(f.threads, sysinfo.Probe().UsableCPUs); err != nil {

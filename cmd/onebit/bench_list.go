@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"onebit/bench"
 	"onebit/bench/cases"
+	"onebit/bench/results"
 	"onebit/internal/count"
 	"onebit/internal/sysinfo"
 	"onebit/internal/term"
@@ -23,7 +23,7 @@ type listedCase struct {
 }
 
 func newListedCase(name string) listedCase {
-	n := bench.ParseName(name)
+	n := results.ParseName(name)
 	c := listedCase{Name: n.Full, Base: n.Base, Keys: make(map[string]string)}
 	for _, k := range n.Keys {
 		if k.Key != "" {

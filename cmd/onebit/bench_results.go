@@ -7,50 +7,50 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/results"
 	"onebit/internal/count"
 	"onebit/reports"
 )
 
 // report renders what was measured, also when the run did not finish: what
 // there is must not be lost. failure is why it did not.
-func (f *benchFlags) report(cmd *cobra.Command, results *bench.Results, file *resultsFile, failure error) error {
+func (f *benchFlags) report(cmd *cobra.Command, res *results.Set, file *resultsFile, failure error) error {
 	path := file.path()
 	stderr := cmd.ErrOrStderr()
 	samples := func() {
 		fmt.Fprintf(stderr, "the finished samples are in %s; onebit report %[1]s renders them\n", path)
 	}
 	if failure != nil {
-		if results != nil && len(results.Samples) > 0 {
+		if res != nil && len(res.Samples) > 0 {
 			samples()
 		}
 		return nil
 	}
-	if len(results.Samples) == 0 {
+	if len(res.Samples) == 0 {
 		return fmt.Errorf("no case could be timed, and nothing was replaced; %s says why", path)
 	}
-	if err := reports.Write(cmd.Context(), f.out, results, file.options(f.force)); err != nil {
+	if err := reports.Write(cmd.Context(), f.out, res, file.options(f.force)); err != nil {
 		samples()
 		return err
 	}
-	if err := f.printResults(cmd.OutOrStdout(), results); err != nil {
+	if err := f.printResults(cmd.OutOrStdout(), res); err != nil {
 		return err
 	}
 	fmt.Fprintf(stderr, "report: %s\n", filepath.Join(f.out, "index.html"))
-	if n := len(results.Failures); n > 0 {
+	if n := len(res.Failures); n > 0 {
 		return fmt.Errorf("wrong and not timed: %s; %s names them", count.Of(n, "case"), path)
 	}
 	return nil
 }
 
-func (f *benchFlags) printResults(w io.Writer, results *bench.Results) error {
+func (f *benchFlags) printResults(w io.Writer, res *results.Set) error {
 	if f.json {
-		return reports.WriteJSON(w, results)
+		return reports.WriteJSON(w, res)
 	}
 	opt := reports.TableOptions{Width: terminalWidth(w), Brief: !f.all && f.filter == ""}
-	if bench.FilterNames(f.filter, "/"+names.Variant) {
+	if results.FilterNames(f.filter, "/"+names.Variant) {
 		opt.Top = -1 // what was asked for by name is shown, however slow
 	}
-	return reports.WriteTable(w, results, opt)
+	return reports.WriteTable(w, res, opt)
 }

@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"onebit/bench"
 	"onebit/bench/cases"
+	"onebit/bench/results"
 	"onebit/internal/cpu"
 	"onebit/internal/sysinfo"
 )
@@ -79,11 +79,11 @@ func (f *benchFlags) useCeilings(ctx context.Context, suites []*cases.Suite, hos
 // also has those of which this machine can run nothing.
 func (f *benchFlags) selected(suites []*cases.Suite) (matching []*cases.Suite, err error) {
 	if f.filter != "" {
-		var names []bench.Name
+		var names []results.Name
 		for _, s := range suites {
 			names = append(names, s.Names()...)
 		}
-		if err := bench.CheckFilter(f.filter, names); err != nil {
+		if err := results.CheckFilter(f.filter, names); err != nil {
 			return nil, usagef("--filter: %w", err)
 		}
 	}

@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"onebit/bench"
+	"onebit/bench/results"
 	"onebit/reports"
 )
 
@@ -41,7 +41,7 @@ or of two machines, which onebit report shows side by side.`,
 			case len(args) > 2:
 				return usagef("unexpected argument %q: onebit report takes more than two files", args[2])
 			}
-			if _, err := bench.ParseFilter(c.Filter); err != nil {
+			if _, err := results.ParseFilter(c.Filter); err != nil {
 				return usagef("filter %q: %w", c.Filter, err)
 			}
 			return nil

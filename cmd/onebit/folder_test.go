@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"onebit/bench"
+	"onebit/bench/results"
 	"onebit/reports"
 )
 
@@ -142,11 +142,11 @@ func TestFolderReplacedByLink(t *testing.T) {
 	if _, err := io.WriteString(f, text); err != nil {
 		t.Fatal(err)
 	}
-	results, err := bench.Read(strings.NewReader(text), resultsName)
+	res, err := results.Read(strings.NewReader(text), resultsName)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(reports.Write(t.Context(), dir, results, f.options(false)), f.Close()); err != nil {
+	if err := errors.Join(reports.Write(t.Context(), dir, res, f.options(false)), f.Close()); err != nil {
 		t.Fatal(err)
 	}
 	if left, err := os.ReadDir(theirs); err != nil || len(left) != 1 {

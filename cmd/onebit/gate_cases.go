@@ -15,9 +15,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"onebit/bench"
 	"onebit/bench/gate"
 	"onebit/bench/names"
+	"onebit/bench/results"
 )
 
 // gateCases are the bench cases of two onebits: a gateTarget. Of either it uses
@@ -273,7 +273,7 @@ func (c *gateCases) try(ctx context.Context, g *caseGroup, found [2]gate.Listing
 const sampleTime = 60 * time.Millisecond
 
 // measure runs a process of a group and returns the values by name.
-func (c *gateCases) measure(ctx context.Context, side gate.Side, g *caseGroup) (map[string][]bench.Metric, error) {
+func (c *gateCases) measure(ctx context.Context, side gate.Side, g *caseGroup) (map[string][]results.Metric, error) {
 	dir := filepath.Join(c.temp, "results")
 	if err := os.RemoveAll(dir); err != nil {
 		return nil, err
@@ -283,30 +283,30 @@ func (c *gateCases) measure(ctx context.Context, side gate.Side, g *caseGroup) (
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	results, err := bench.ReadFiles(ctx, filepath.Join(dir, "results.txt"))
+	res, err := results.ReadFiles(ctx, filepath.Join(dir, "results.txt"))
 	switch {
-	case err == nil && len(results.Failures) > 0:
-		return nil, fmt.Errorf("%s: %s fails: %s", side, results.Failures[0].Name.Full, results.Failures[0].Reason)
+	case err == nil && len(res.Failures) > 0:
+		return nil, fmt.Errorf("%s: %s fails: %s", side, res.Failures[0].Name.Full, res.Failures[0].Reason)
 	case failed != nil:
 		return nil, failed
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", side, err)
-	case results.Machine().Emulated():
-		return nil, fmt.Errorf("%s: %s: its times prove nothing; choose other cases with --filter", side, results.Machine().Emulator)
+	case res.Machine().Emulated():
+		return nil, fmt.Errorf("%s: %s: its times prove nothing; choose other cases with --filter", side, res.Machine().Emulator)
 	}
 	g.took = max(g.took, out.Ended)
-	return g.values(results)
+	return g.values(res)
 }
 
 // values are what a gate judges: a case's own, and what studies compute.
-func (g *caseGroup) values(results *bench.Results) (map[string][]bench.Metric, error) {
-	all := map[string][]bench.Metric{}
-	for _, s := range results.Samples {
+func (g *caseGroup) values(res *results.Set) (map[string][]results.Metric, error) {
+	all := map[string][]results.Metric{}
+	for _, s := range res.Samples {
 		if s.Name.IsArm() {
 			continue
 		}
 		for _, v := range s.Values {
-			if unit := bench.UnitOf(v.Unit); unit.Exact && !slices.Contains(dependentUnits, v.Unit) || g.timed[s.Name.Full] && slices.Contains(processUnits, v.Unit) {
+			if unit := results.UnitOf(v.Unit); unit.Exact && !slices.Contains(dependentUnits, v.Unit) || g.timed[s.Name.Full] && slices.Contains(processUnits, v.Unit) {
 				all[s.Name.Full] = append(all[s.Name.Full], v)
 			}
 		}
@@ -319,11 +319,11 @@ func (g *caseGroup) values(results *bench.Results) (map[string][]bench.Metric, e
 
 // processUnits are the units that processes differ in and that are judged: rates
 // follow from ns/op, and what a mapped file takes is the system's business.
-var processUnits = []string{bench.NsPerOp, bench.GPUTime, bench.PeakRSS, bench.PackTime, bench.Allocs}
+var processUnits = []string{results.NsPerOp, results.GPUTime, results.PeakRSS, results.PackTime, results.Allocs}
 
 // dependentUnits are computed units that follow from others, and the part of an error
 // that is rounding alone.
-var dependentUnits = []string{bench.KLDLow, bench.KLDHigh, bench.Top1Low, bench.Top1High, bench.Top5Low, bench.Top5High, bench.RefPpl, bench.KernelNMSE}
+var dependentUnits = []string{results.KLDLow, results.KLDHigh, results.Top1Low, results.Top1High, results.Top5Low, results.Top5High, results.RefPpl, results.KernelNMSE}
 
 // exactNames is a filter of these cases.
 func exactNames(all []string) string {
@@ -359,12 +359,12 @@ func (c *gateCases) Plan(_ context.Context, benchmarks []gate.Benchmark, _ time.
 }
 
 // Run implements gate.Target. A group is measured as long as one of it is.
-func (c *gateCases) Run(ctx context.Context, side gate.Side, batch gate.Batch) ([][]bench.Metric, error) {
+func (c *gateCases) Run(ctx context.Context, side gate.Side, batch gate.Batch) ([][]results.Metric, error) {
 	values, err := c.measure(ctx, side, c.groups[batch.Benchmarks[0]])
 	if err != nil {
 		return nil, err
 	}
-	all := make([][]bench.Metric, len(batch.Benchmarks))
+	all := make([][]results.Metric, len(batch.Benchmarks))
 	for i, b := range batch.Benchmarks {
 		if all[i] = values[b.Name]; all[i] == nil {
 			return nil, fmt.Errorf("%s: %s was not measured", side, b.Name)
@@ -374,7 +374,7 @@ func (c *gateCases) Run(ctx context.Context, side gate.Side, batch gate.Batch) (
 }
 
 // Better implements gateTarget.
-func (c *gateCases) Better(unit string) int { return bench.UnitOf(unit).Better }
+func (c *gateCases) Better(unit string) int { return results.UnitOf(unit).Better }
 
 // Fixed implements gateTarget.
 func (c *gateCases) Fixed() bool { return c.onebits.Fixed() }

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"onebit/bench"
 	"onebit/bench/gate"
+	"onebit/bench/results"
 	"onebit/internal/clock"
 )
 
@@ -22,7 +22,7 @@ type gateCounting struct {
 // A rule that cannot be judged is no pass; of the flag a warning is enough.
 func (f *gateFlags) counting(cmd *cobra.Command, rules *gate.Rules, target gate.Target) (*gateCounting, error) {
 	counter, ok := target.(gate.InstructionCounter)
-	ruled := rules.Names(bench.Instructions)
+	ruled := rules.Names(results.Instructions)
 	if !ok || !f.instructions && !ruled {
 		return nil, nil
 	}
@@ -31,7 +31,7 @@ func (f *gateFlags) counting(cmd *cobra.Command, rules *gate.Rules, target gate.
 	case err == nil:
 		return &gateCounting{by, counter}, nil
 	case ruled:
-		return nil, fmt.Errorf("%s judges %s: %w", rules.File, bench.Instructions, err)
+		return nil, fmt.Errorf("%s judges %s: %w", rules.File, results.Instructions, err)
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "onebit: warning: %v\n", err)
 	return nil, nil
@@ -56,7 +56,7 @@ func (c *gateCounting) count(ctx context.Context, rules *gate.Rules, r *gate.Rep
 	}
 	return gate.CountInstructions(ctx, c.target, r, gate.CountOptions{
 		By: c.by, Left: r.Options.Budget - clock.Now().Sub(r.Options.Start),
-		ThresholdOf: func(b gate.Benchmark) (float64, bool) { return rules.Named(b, bench.Instructions) },
+		ThresholdOf: func(b gate.Benchmark) (float64, bool) { return rules.Named(b, results.Instructions) },
 		Record:      record.Record,
 	})
 }

@@ -14,9 +14,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"onebit/bench"
 	"onebit/bench/cases"
 	"onebit/bench/gate"
+	"onebit/bench/results"
 	"onebit/internal/bounded"
 	"onebit/internal/clock"
 	"onebit/internal/sysinfo"
@@ -45,7 +45,7 @@ func (f *gateFlags) openRecord(temp string) (*gateRecord, error) {
 }
 
 // begin writes the header.
-func (r *gateRecord) begin(settings []bench.Setting, better func(unit string) int) {
+func (r *gateRecord) begin(settings []results.Setting, better func(unit string) int) {
 	var out io.Writer = &r.memory
 	if r.folder != nil {
 		out = r.folder
@@ -93,11 +93,11 @@ func readGate(path string) (*gate.Results, error) {
 		return nil, err
 	}
 	defer file.Close()
-	results, err := gate.ReadResults(file, path)
+	res, err := gate.ReadResults(file, path)
 	if err == nil {
-		results.Folder = filepath.Dir(path)
+		res.Folder = filepath.Dir(path)
 	}
-	return results, err
+	return res, err
 }
 
 // profiles is the folder of profiles. Those of an earlier gate are removed.
@@ -122,17 +122,17 @@ func (r *gateRecord) profiles() (string, error) {
 
 // gateSettings are the header of a gate's results: the machine, and what is
 // compared how.
-func (f *gateFlags) settings(cmd *cobra.Command, base, head string, o gate.Options) []bench.Setting {
+func (f *gateFlags) settings(cmd *cobra.Command, base, head string, o gate.Options) []results.Setting {
 	settings := cases.Settings(sysinfo.Probe(), time.Now(),
-		bench.Setting{Key: "base", Value: base},
-		bench.Setting{Key: "head", Value: head},
-		bench.Setting{Key: "command", Value: f.command(cmd)},
-		bench.Setting{Key: "seed", Value: strconv.FormatUint(o.Seed, 10)},
-		bench.Setting{Key: "budget", Value: f.budget.String()},
-		bench.Setting{Key: "times", Value: "typical"}, // gates before November 2026 judged the best
+		results.Setting{Key: "base", Value: base},
+		results.Setting{Key: "head", Value: head},
+		results.Setting{Key: "command", Value: f.command(cmd)},
+		results.Setting{Key: "seed", Value: strconv.FormatUint(o.Seed, 10)},
+		results.Setting{Key: "budget", Value: f.budget.String()},
+		results.Setting{Key: "times", Value: "typical"}, // gates before November 2026 judged the best
 	)
 	// These are of onebit's own benchmarks.
-	return slices.DeleteFunc(settings, func(s bench.Setting) bool { return s.Key == "pkg" || s.Key == bench.ClassesKey })
+	return slices.DeleteFunc(settings, func(s results.Setting) bool { return s.Key == "pkg" || s.Key == results.ClassesKey })
 }
 
 // command is a command line that does the same, wherever it reports to.
@@ -184,42 +184,42 @@ func (f *gateFlags) publish(cmd *cobra.Command, r *gate.Report, profiles []gate.
 	if err := record.finish(r, profiles); err != nil {
 		return err
 	}
-	results, err := record.read()
+	res, err := record.read()
 	if err != nil {
 		return err
 	}
 	if f.asJSON {
 		err = printJSON(cmd.OutOrStdout(), gate.NewDocument(r, profiles))
 	} else {
-		err = reports.WriteGateTable(cmd.OutOrStdout(), results, terminalWidth(cmd.OutOrStdout()))
+		err = reports.WriteGateTable(cmd.OutOrStdout(), res, terminalWidth(cmd.OutOrStdout()))
 	}
 	if path := os.Getenv("GITHUB_STEP_SUMMARY"); path != "" {
-		err = errors.Join(err, appendSummary(path, results))
+		err = errors.Join(err, appendSummary(path, res))
 	}
 	if record.folder == nil {
 		return err
 	}
-	if err = errors.Join(err, writeGateFolder(f.out, results, record.folder.options(f.force))); err == nil {
+	if err = errors.Join(err, writeGateFolder(f.out, res, record.folder.options(f.force))); err == nil {
 		fmt.Fprintf(cmd.ErrOrStderr(), "report: %s\n", filepath.Join(f.out, "index.html"))
 	}
 	return err
 }
 
 // writeGateFolder writes what stands beside a gate's results.txt, all or none.
-func writeGateFolder(dir string, results *gate.Results, opt reports.WriteOptions) error {
+func writeGateFolder(dir string, res *gate.Results, opt reports.WriteOptions) error {
 	for _, side := range []gate.Side{gate.Base, gate.Head, gate.Twin} {
 		opt.Beside = append(opt.Beside, reports.File{
-			Name: side.String() + ".txt", Write: func(w io.Writer) error { return results.WriteSide(w, side) },
+			Name: side.String() + ".txt", Write: func(w io.Writer) error { return res.WriteSide(w, side) },
 		})
 	}
-	return reports.WriteGate(dir, results, opt)
+	return reports.WriteGate(dir, res, opt)
 }
 
 // maxSummary is what GitHub shows of a step's summary.
 const maxSummary = 1 << 20
 
 // appendSummary appends the report to the summary of a step of GitHub's CI.
-func appendSummary(path string, results *gate.Results) error {
+func appendSummary(path string, res *gate.Results) error {
 	file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o666)
 	if err != nil {
 		return err
@@ -228,5 +228,5 @@ func appendSummary(path string, results *gate.Results) error {
 	if info, err := file.Stat(); err == nil {
 		room -= int(min(info.Size(), maxSummary))
 	}
-	return errors.Join(reports.WriteGateMarkdown(file, results, room), file.Close())
+	return errors.Join(reports.WriteGateMarkdown(file, res, room), file.Close())
 }

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"onebit/bench"
 	"onebit/bench/gate"
+	"onebit/bench/results"
 )
 
 // unequal are the flags in which a gate may differ from one that it adds rounds to.
@@ -18,7 +18,7 @@ var unequal = regexp.MustCompile(` --(?:(?:budget|profiles|resume) (?:'[^']*'|\S
 
 // resumable reads the finished gate of a folder to which rounds are to be added,
 // which is nil if there is none, and says in what it differs from this one.
-func (f *gateFlags) resumable(cmd *cobra.Command, settings []bench.Setting) (*gate.Results, error) {
+func (f *gateFlags) resumable(cmd *cobra.Command, settings []results.Setting) (*gate.Results, error) {
 	if f.resume == "" {
 		return nil, nil
 	}

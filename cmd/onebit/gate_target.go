@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"onebit/bench"
 	"onebit/bench/gate"
+	"onebit/bench/results"
 )
 
 // A gateTarget finds the benchmarks of two sides and runs them.
@@ -140,10 +140,10 @@ func kindOf(pkg string) string {
 func (c *gateSubject) thresholds(rules *gate.Rules) func(gate.Benchmark, string) (float64, bool) {
 	return func(b gate.Benchmark, unit string) (float64, bool) {
 		t, ok := rules.ThresholdOf(b, unit)
-		if _, own := c.gateTarget.(*gateCases); ok || !own || !bench.UnitOf(unit).Exact {
+		if _, own := c.gateTarget.(*gateCases); ok || !own || !results.UnitOf(unit).Exact {
 			return t, ok
 		}
-		if unit == bench.PackedBytes {
+		if unit == results.PackedBytes {
 			return 0, true
 		}
 		return errorThreshold, true

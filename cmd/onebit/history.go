@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"onebit/bench"
 	"onebit/bench/history"
+	"onebit/bench/results"
 	"onebit/internal/term"
 	"onebit/reports"
 )
@@ -95,7 +95,7 @@ func (f *historyFlags) check() error {
 func (f *historyFlags) units() []string {
 	switch f.unit {
 	case "time":
-		return []string{bench.NsPerOp}
+		return []string{results.NsPerOp}
 	case "all":
 		return nil
 	}

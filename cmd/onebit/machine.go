@@ -14,6 +14,7 @@ import (
 
 	"onebit/bench"
 	"onebit/bench/cases"
+	"onebit/bench/results"
 	"onebit/internal/cpu"
 	"onebit/internal/sysinfo"
 )
@@ -97,7 +98,7 @@ func (f *machineFlags) check(cmd *cobra.Command, host sysinfo.Host) error {
 	if changed("output") && f.out == "" {
 		return usagef("--output is empty")
 	}
-	if _, err := bench.ParseFilter(f.filter); err != nil {
+	if _, err := results.ParseFilter(f.filter); err != nil {
 		return usagef("--filter: %w", err)
 	}
 	return checkThreads(f.threads, host.UsableCPUs)
@@ -122,8 +123,8 @@ func (f *machineFlags) run(cmd *cobra.Command) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	results, err := f.measure(cmd, f.joined(cmd, suite, host, started), started, file)
-	return errors.Join(err, shared.report(cmd, results, file, err))
+	res, err := f.measure(cmd, f.joined(cmd, suite, host, started), started, file)
+	return errors.Join(err, shared.report(cmd, res, file, err))
 }
 
 // suite returns the ceilings to measure.
@@ -135,7 +136,7 @@ func (f *machineFlags) suite(host sysinfo.Host, started time.Time) (*cases.Suite
 		return nil, err
 	}
 	if f.filter != "" {
-		if err = bench.CheckFilter(f.filter, suite.Names()); err != nil {
+		if err = results.CheckFilter(f.filter, suite.Names()); err != nil {
 			err = usagef("--filter: %w", err)
 		} else {
 			err = suite.Select(f.filter)
@@ -148,7 +149,7 @@ func (f *machineFlags) suite(host sysinfo.Host, started time.Time) (*cases.Suite
 }
 
 func (f *machineFlags) joined(cmd *cobra.Command, suite *cases.Suite, host sysinfo.Host, started time.Time) bench.Suite {
-	more := append([]bench.Setting{
+	more := append([]results.Setting{
 		{Key: "commit", Value: thisBuild().Commit},
 		{Key: "command", Value: strings.Join(append([]string{"onebit", machineName}, quoted(arguments(cmd.Flags()))...), " ")},
 		{Key: "seed", Value: strconv.FormatUint(f.seed, 10)},
@@ -168,7 +169,7 @@ func (f *machineFlags) total() time.Duration {
 	return machineBudget
 }
 
-func (f *machineFlags) measure(cmd *cobra.Command, suite bench.Suite, started time.Time, file io.Writer) (*bench.Results, error) {
+func (f *machineFlags) measure(cmd *cobra.Command, suite bench.Suite, started time.Time, file io.Writer) (*results.Set, error) {
 	runner := bench.Runner{
 		Count: f.count, Time: f.time, Budget: f.total(), Seed: f.seed, Processes: machineProcesses,
 		Start: func(ctx context.Context, job bench.Job, out io.Writer) error {

@@ -6,28 +6,28 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"onebit/bench"
+	"onebit/bench/results"
 	"onebit/reports"
 )
 
 // ceilingsOf are the results of onebit machine on several machines; nil if a
 // fleet is anything else.
-func ceilingsOf(fleet *bench.Fleet) []reports.Machine {
+func ceilingsOf(fleet *results.Fleet) []reports.Machine {
 	if len(fleet.Machines) < 2 {
 		return nil
 	}
 	var machines []reports.Machine
 	seen := map[string]int{}
-	for i, results := range fleet.Machines {
-		if !reports.IsMachine(results) {
+	for i, res := range fleet.Machines {
+		if !reports.IsMachine(res) {
 			return nil
 		}
-		m := results.Machine()
+		m := res.Machine()
 		name := cmp.Or(m.Host, m.CPU, fmt.Sprintf("machine %d", i+1))
 		if seen[name]++; seen[name] > 1 {
 			name = fmt.Sprintf("%s (%d)", name, seen[name])
 		}
-		machines = append(machines, reports.Machine{Name: name, Results: results})
+		machines = append(machines, reports.Machine{Name: name, Results: res})
 	}
 	return machines
 }

@@ -17,6 +17,7 @@ import (
 	"onebit/bench/counters"
 	"onebit/bench/names"
 	"onebit/bench/profile"
+	"onebit/bench/results"
 	"onebit/internal/sysinfo"
 	"onebit/models"
 	"onebit/models/engine/cpu"
@@ -176,8 +177,8 @@ func (f *profileFlags) run(cmd *cobra.Command, args []string) (err error) {
 		defer func() { err = errors.Join(err, file.Close()) }()
 		out = file
 	}
-	results, err := f.measure(cmd, p, out)
-	return errors.Join(err, f.publish(cmd, p.Profile, results, file))
+	res, err := f.measure(cmd, p, out)
+	return errors.Join(err, f.publish(cmd, p.Profile, res, file))
 }
 
 // open opens the model, or makes it.
@@ -261,8 +262,8 @@ func (f *profileFlags) checkFilter(p *cases.Profiling) error {
 }
 
 // measure runs the studies and what comes before and after them.
-func (f *profileFlags) measure(cmd *cobra.Command, p *cases.Profiling, out io.Writer) (*bench.Results, error) {
-	var counted []bench.Setting
+func (f *profileFlags) measure(cmd *cobra.Command, p *cases.Profiling, out io.Writer) (*results.Set, error) {
+	var counted []results.Setting
 	if f.meter != nil {
 		counted = f.meter.Settings()
 	}
@@ -271,7 +272,7 @@ func (f *profileFlags) measure(cmd *cobra.Command, p *cases.Profiling, out io.Wr
 
 // publish prints and writes what was measured, also of a run that did not
 // finish: what there is must not be lost.
-func (f *profileFlags) publish(cmd *cobra.Command, p *profile.Profile, results *bench.Results, file *resultsFile) error {
+func (f *profileFlags) publish(cmd *cobra.Command, p *profile.Profile, res *results.Set, file *resultsFile) error {
 	tests := slices.DeleteFunc(p.Tests, func(t *profile.Test) bool { return len(t.Passes) == 0 })
 	if p.Tests = tests; len(tests) == 0 {
 		return nil
@@ -283,16 +284,16 @@ func (f *profileFlags) publish(cmd *cobra.Command, p *profile.Profile, results *
 			}
 		}
 	}
-	if results != nil {
-		p.Warnings = append(p.Warnings, results.Warnings...)
+	if res != nil {
+		p.Warnings = append(p.Warnings, res.Warnings...)
 	}
 	err := f.print(cmd.OutOrStdout(), p)
-	if f.out == "" || results == nil {
+	if f.out == "" || res == nil {
 		return err
 	}
 	opt := file.options(f.force)
 	opt.Beside = []reports.File{{Name: "trace.json", Write: p.WriteTrace}, {Name: "cpu.pprof", Write: p.WritePprof}}
-	if err = errors.Join(err, reports.WriteProfile(f.out, p, results, opt)); err == nil {
+	if err = errors.Join(err, reports.WriteProfile(f.out, p, res, opt)); err == nil {
 		fmt.Fprintf(cmd.ErrOrStderr(), "profile: %s\n", filepath.Join(f.out, "index.html"))
 	}
 	return err

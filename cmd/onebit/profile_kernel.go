@@ -20,6 +20,7 @@ import (
 	"onebit/bench/cases"
 	"onebit/bench/hotspot"
 	"onebit/bench/profile"
+	"onebit/bench/results"
 	"onebit/formats"
 	"onebit/internal/sysinfo"
 	"onebit/internal/term"
@@ -164,34 +165,34 @@ func (f *profileFlags) runKernel(cmd *cobra.Command) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
-	results, err := runStudies(cmd, p.Suite, out)
+	res, err := runStudies(cmd, p.Suite, out)
 	progress.close()
-	return errors.Join(err, f.publishKernel(cmd, p.Kernel, results, file))
+	return errors.Join(err, f.publishKernel(cmd, p.Kernel, res, file))
 }
 
 // runStudies measures a profile's suite. What fails is an error.
-func runStudies(cmd *cobra.Command, suite bench.Suite, out io.Writer, more ...bench.Setting) (*bench.Results, error) {
+func runStudies(cmd *cobra.Command, suite bench.Suite, out io.Writer, more ...results.Setting) (*results.Set, error) {
 	command := []string{"onebit", "profile"}
 	for _, w := range append(cmd.Flags().Args(), arguments(cmd.Flags())...) {
 		command = append(command, term.ShellWord(w))
 	}
-	more = append(more, bench.Setting{Key: "commit", Value: thisBuild().Commit}, bench.Setting{Key: "command", Value: strings.Join(command, " ")})
+	more = append(more, results.Setting{Key: "commit", Value: thisBuild().Commit}, results.Setting{Key: "command", Value: strings.Join(command, " ")})
 	suite.Settings = cases.Settings(sysinfo.Probe(), time.Now(), append(suite.Settings, more...)...)
-	results, err := (&bench.Runner{Seed: 1}).Run(cmd.Context(), suite, out)
-	if err == nil && len(results.Failures) > 0 {
-		err = errors.New(results.Failures[0].Reason)
+	res, err := (&bench.Runner{Seed: 1}).Run(cmd.Context(), suite, out)
+	if err == nil && len(res.Failures) > 0 {
+		err = errors.New(res.Failures[0].Reason)
 	}
-	return results, err
+	return res, err
 }
 
 // publishKernel prints and writes what was found, also of a run that did not
 // finish.
-func (f *profileFlags) publishKernel(cmd *cobra.Command, k *profile.Kernel, results *bench.Results, file *resultsFile) error {
+func (f *profileFlags) publishKernel(cmd *cobra.Command, k *profile.Kernel, res *results.Set, file *resultsFile) error {
 	if k.Rounds == 0 {
 		return nil
 	}
-	if results != nil {
-		k.Warnings = append(k.Warnings, results.Warnings...)
+	if res != nil {
+		k.Warnings = append(k.Warnings, res.Warnings...)
 	}
 	var err error
 	if f.asJSON {
@@ -199,10 +200,10 @@ func (f *profileFlags) publishKernel(cmd *cobra.Command, k *profile.Kernel, resu
 	} else {
 		err = printKernel(cmd.OutOrStdout(), k)
 	}
-	if f.out == "" || results == nil {
+	if f.out == "" || res == nil {
 		return err
 	}
-	if err = errors.Join(err, reports.WriteKernel(f.out, k, results, file.options(f.force))); err == nil {
+	if err = errors.Join(err, reports.WriteKernel(f.out, k, res, file.options(f.force))); err == nil {
 		fmt.Fprintf(cmd.ErrOrStderr(), "profile: %s\n", filepath.Join(f.out, "index.html"))
 	}
 	return err

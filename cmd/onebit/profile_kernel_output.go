@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"onebit/bench"
 	"onebit/bench/hotspot"
 	"onebit/bench/profile"
+	"onebit/bench/results"
 )
 
 func printKernel(w io.Writer, k *profile.Kernel) error {
@@ -33,8 +33,8 @@ func printKernelRuns(w io.Writer, k *profile.Kernel) error {
 	table := newTable(w, "PRODUCT", "SHAPE", "BYTES", "TIME", "95%", "READ RATE", "CYCLES/128W", "95%")
 	for _, r := range k.Runs {
 		time, cycles := profile.FigureOf(r.Times), r.Measured()
-		table.row(r.About(), fmt.Sprintf("%dx%d", r.Rows, r.Cols), formatAs(bench.PackedBytes, float64(r.Bytes)), formatAs(bench.NsPerOp, time.Center), spread(time),
-			formatAs(bench.WeightRate, r.Rate().Center), fixed(2, cycles.Center), spread(cycles))
+		table.row(r.About(), fmt.Sprintf("%dx%d", r.Rows, r.Cols), formatAs(results.PackedBytes, float64(r.Bytes)), formatAs(results.NsPerOp, time.Center), spread(time),
+			formatAs(results.WeightRate, r.Rate().Center), fixed(2, cycles.Center), spread(cycles))
 	}
 	if err := table.flush(); err != nil {
 		return err

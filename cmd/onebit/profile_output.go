@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"onebit/bench"
 	"onebit/bench/profile"
+	"onebit/bench/results"
 	"onebit/internal/count"
 )
 
@@ -41,21 +41,21 @@ func (f *profileFlags) print(w io.Writer, p *profile.Profile) error {
 func ceilingsText(c *profile.Ceilings) string {
 	var parts []string
 	for _, l := range c.Levels {
-		parts = append(parts, l.Name+" "+formatAs(bench.ReadRate, l.Rate))
+		parts = append(parts, l.Name+" "+formatAs(results.ReadRate, l.Rate))
 	}
 	for _, peak := range []struct {
 		name string
 		rate float64
 	}{{profile.BoundInt8, c.Int8}, {profile.BoundFloat32, c.Float32}} {
 		if peak.rate > 0 {
-			parts = append(parts, peak.name+" "+formatAs(bench.OpRate, peak.rate))
+			parts = append(parts, peak.name+" "+formatAs(results.OpRate, peak.rate))
 		}
 	}
-	parts = append(parts, "dispatch "+formatAs(bench.NsPerOp, float64(c.Dispatch)))
+	parts = append(parts, "dispatch "+formatAs(results.NsPerOp, float64(c.Dispatch)))
 	return "ceilings, " + c.Source + ": " + strings.Join(parts, ", ")
 }
 
-func formatAs(unit string, v float64) string { return bench.UnitOf(unit).Format(v) }
+func formatAs(unit string, v float64) string { return results.UnitOf(unit).Format(v) }
 
 // spread is an interval around its center, in per cent, if it says anything.
 func spread(f profile.Figure) string {
@@ -77,7 +77,7 @@ func change(f profile.Figure) string {
 
 func (f *profileFlags) printTest(w io.Writer, p *profile.Profile, t *profile.Test) error {
 	time := t.Time()
-	fmt.Fprintf(w, "\n%s: %s, %s %s per %s, in %s; observing adds %s\n", t, formatAs(bench.TokenRate, t.Rate().Center),
+	fmt.Fprintf(w, "\n%s: %s, %s %s per %s, in %s; observing adds %s\n", t, formatAs(results.TokenRate, t.Rate().Center),
 		formatSeconds(time.Center), spread(time), t.Unit(), roundsText(len(t.Passes), p.Planned), change(t.Overhead()))
 	table := newTable(w, "OPERATION", "TIME", "95%", "SHARE", "READS", "READ RATE", "MAC RATE", "BOUND BY", "AT BOUND", "OF BOUND", "TO WIN")
 	for _, o := range t.Operations(&p.Ceilings, f.filter) {
@@ -119,7 +119,7 @@ func printCounted(w io.Writer, t *profile.Test, all []profile.OperationCount, un
 	for _, unit := range units {
 		header = append(header, strings.ToUpper(strings.TrimSuffix(unit, "/op")))
 	}
-	if slices.Contains(units, bench.Cycles) {
+	if slices.Contains(units, results.Cycles) {
 		header = append(header, "PER CYCLE")
 	}
 	table := newTable(w, header...)
@@ -148,7 +148,7 @@ func roundsText(n, planned int) string {
 	return count.Of(n, "round")
 }
 
-func formatSeconds(s float64) string { return formatAs(bench.NsPerOp, s*1e9) }
+func formatSeconds(s float64) string { return formatAs(results.NsPerOp, s*1e9) }
 
 func operationRow(o profile.Operation) []any {
 	positive := func(unit string, v float64) string {
@@ -159,7 +159,7 @@ func operationRow(o profile.Operation) []any {
 	}
 	row := []any{
 		o.Op, formatSeconds(o.Time.Center), spread(o.Time), fmt.Sprintf("%.1f%%", 100*o.Share),
-		positive(bench.PackedBytes, o.PerUnit(o.Bytes)), positive(bench.WeightRate, o.PerSecond(o.Bytes)), positive(bench.OpRate, o.PerSecond(o.MACs)),
+		positive(results.PackedBytes, o.PerUnit(o.Bytes)), positive(results.WeightRate, o.PerSecond(o.Bytes)), positive(results.OpRate, o.PerSecond(o.MACs)),
 	}
 	if o.Bound.Name == "" {
 		return append(row, "-")
@@ -275,7 +275,7 @@ func residentText(bytes int64) string {
 	if bytes == 0 {
 		return "-"
 	}
-	return formatAs(bench.PackedBytes, float64(bytes))
+	return formatAs(results.PackedBytes, float64(bytes))
 }
 
 // spreadOf is nothing for what is nothing.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"onebit/bench"
 	"onebit/bench/gate"
+	"onebit/bench/results"
 	"onebit/reports"
 )
 
@@ -48,24 +48,24 @@ output; else DIR gets index.html and plots/*.png, in the place of an earlier rep
 			if kind != "" && !known {
 				return usagef("unknown format %q (known: %s)", kind, strings.Join(kinds, ", "))
 			}
-			results, err := readFleet(cmd.Context(), args)
+			res, err := readFleet(cmd.Context(), args)
 			if err != nil {
 				return err
 			}
-			if slices.ContainsFunc(results.Machines, gate.IsResults) {
+			if slices.ContainsFunc(res.Machines, gate.IsResults) {
 				return reportGate(cmd, args, kind, out, force)
 			}
-			if machines := ceilingsOf(results); machines != nil {
+			if machines := ceilingsOf(res); machines != nil {
 				return reportMachines(cmd, machines, kind, out, force)
 			}
 			switch kind {
 			case "":
 			case "table":
-				return reports.WriteFleetTable(cmd.Context(), cmd.OutOrStdout(), results, terminalWidth(cmd.OutOrStdout()))
+				return reports.WriteFleetTable(cmd.Context(), cmd.OutOrStdout(), res, terminalWidth(cmd.OutOrStdout()))
 			default:
-				return form.RenderFleet(cmd.Context(), cmd.OutOrStdout(), results)
+				return form.RenderFleet(cmd.Context(), cmd.OutOrStdout(), res)
 			}
-			return intoFolder(cmd, out, force, func(opt reports.WriteOptions) error { return reports.WriteFleet(cmd.Context(), out, results, opt) })
+			return intoFolder(cmd, out, force, func(opt reports.WriteOptions) error { return reports.WriteFleet(cmd.Context(), out, res, opt) })
 		},
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "onebit-report", "`DIR` to write to")
@@ -80,7 +80,7 @@ func reportGate(cmd *cobra.Command, paths []string, kind, dir string, force bool
 	if len(paths) > 1 {
 		return fmt.Errorf("%s: results of a gate are rendered one file at a time", strings.Join(paths, ", "))
 	}
-	results, err := readGate(paths[0])
+	res, err := readGate(paths[0])
 	if err != nil {
 		return err
 	}
@@ -88,22 +88,22 @@ func reportGate(cmd *cobra.Command, paths []string, kind, dir string, force bool
 	switch kind {
 	case "":
 	case "html":
-		return reports.WriteGateHTML(out, results)
+		return reports.WriteGateHTML(out, res)
 	case "markdown":
-		return reports.WriteGateMarkdown(out, results, math.MaxInt)
+		return reports.WriteGateMarkdown(out, res, math.MaxInt)
 	case "table":
-		return reports.WriteGateTable(out, results, terminalWidth(out))
+		return reports.WriteGateTable(out, res, terminalWidth(out))
 	case "json":
-		return printJSON(out, gate.NewDocument(results.Report, results.Profiles))
+		return printJSON(out, gate.NewDocument(res.Report, res.Profiles))
 	default:
 		return usagef("results of a gate have no form %q: choose html, markdown, table or json", kind)
 	}
-	return intoFolder(cmd, dir, force, func(opt reports.WriteOptions) error { return reports.WriteGate(dir, results, opt) })
+	return intoFolder(cmd, dir, force, func(opt reports.WriteOptions) error { return reports.WriteGate(dir, res, opt) })
 }
 
 // readFleet reads the files of the command line.
-func readFleet(ctx context.Context, args []string) (*bench.Fleet, error) {
-	var files []bench.File
+func readFleet(ctx context.Context, args []string) (*results.Fleet, error) {
+	var files []results.File
 	for _, arg := range args {
 		file, err := labelledFile(arg)
 		if err != nil {
@@ -111,29 +111,29 @@ func readFleet(ctx context.Context, args []string) (*bench.Fleet, error) {
 		}
 		files = append(files, file)
 	}
-	results, err := bench.ReadFleet(ctx, files...)
+	res, err := results.ReadFleet(ctx, files...)
 	if err != nil {
 		return nil, err
 	}
-	if first := results.Machines[0]; len(first.Samples)+len(first.Failures) == 0 && !gate.IsResults(first) {
+	if first := res.Machines[0]; len(first.Samples)+len(first.Failures) == 0 && !gate.IsResults(first) {
 		return nil, fmt.Errorf("%s: no measurements; give a results.txt of onebit bench", strings.Join(args, ", "))
 	}
-	return results, nil
+	return res, nil
 }
 
 // labelledFile takes NAME=FILE apart, unless a file has all of that as its name.
-func labelledFile(arg string) (bench.File, error) {
+func labelledFile(arg string) (results.File, error) {
 	name, path, ok := strings.Cut(arg, "=")
 	if !ok {
-		return bench.File{Path: arg}, nil
+		return results.File{Path: arg}, nil
 	}
 	if _, err := os.Stat(arg); err == nil {
-		return bench.File{Path: arg}, nil
+		return results.File{Path: arg}, nil
 	}
 	if name == "" || path == "" {
-		return bench.File{}, usagef("%q: give NAME=FILE, the name of a machine and its results file", arg)
+		return results.File{}, usagef("%q: give NAME=FILE, the name of a machine and its results file", arg)
 	}
-	return bench.File{Path: path, Label: name}, nil
+	return results.File{Path: path, Label: name}, nil
 }
 
 // intoFolder writes a report into a folder that no run is using.

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"onebit/bench"
 	"onebit/bench/gate"
+	"onebit/bench/results"
 	"onebit/internal/clock"
 )
 
@@ -87,13 +87,13 @@ func ordinarily(ctx context.Context, base, head string) (map[string]bool, error)
 		if err != nil {
 			return nil, fmt.Errorf("go test: %w: %s", err, out)
 		}
-		results, err := bench.Read(bytes.NewReader(out), modulePath)
+		res, err := results.Read(bytes.NewReader(out), modulePath)
 		if err != nil {
 			return nil, err
 		}
 		times[i] = map[string][]float64{}
-		for _, s := range results.Samples {
-			if ns, ok := s.Value(bench.NsPerOp); ok {
+		for _, s := range res.Samples {
+			if ns, ok := s.Value(results.NsPerOp); ok {
 				times[i][s.Name.Full] = append(times[i][s.Name.Full], ns)
 			}
 		}

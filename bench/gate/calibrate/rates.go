@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sync/errgroup"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"onebit/bench"
 	"onebit/bench/gate"
+	"onebit/bench/results"
 )
 
 // A Share is how many of a number of trials had an outcome.
@@ -160,11 +160,11 @@ func (r *Rates) add(t *trial) {
 	falsely, slower := len(t.report.Alarms) > 0, false
 	for _, f := range t.report.Findings {
 		_, slowed := t.slower[f.Name]
-		if slowed = slowed && f.Unit == bench.NsPerOp; !slowed {
+		if slowed = slowed && f.Unit == results.NsPerOp; !slowed {
 			falsely = falsely || f.Verdict == gate.Slower || f.Verdict == gate.Within || f.Verdict == gate.Faster
 			slower = slower || f.Verdict == gate.Slower
 		}
-		if f.Unit != bench.NsPerOp {
+		if f.Unit != results.NsPerOp {
 			continue
 		}
 		of := &r.Others

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"onebit/bench"
 	"onebit/bench/gate"
+	"onebit/bench/results"
 	"onebit/internal/bounded"
 )
 
@@ -24,7 +24,7 @@ type Recording struct {
 }
 
 // units are what a recording has of each process.
-var units = []string{bench.NsPerOp, bench.AllocBytes, bench.Allocs}
+var units = []string{results.NsPerOp, results.AllocBytes, results.Allocs}
 
 var columns = append([]string{"case", "round", "position", "side", "n", "start-us", "took-us"}, units...)
 
@@ -62,7 +62,7 @@ func row(m gate.Measurement) []string {
 		strconv.FormatInt(m.Start.Microseconds(), 10), strconv.FormatInt(m.Took.Microseconds(), 10),
 	}
 	for _, unit := range units {
-		i := slices.IndexFunc(m.Values, func(v bench.Metric) bool { return v.Unit == unit })
+		i := slices.IndexFunc(m.Values, func(v results.Metric) bool { return v.Unit == unit })
 		if i < 0 {
 			cells = append(cells, "")
 			continue
@@ -137,7 +137,7 @@ func measurement(cells []string) (m gate.Measurement, err error) {
 		if cell == "" {
 			continue
 		}
-		v := bench.Metric{Unit: unit}
+		v := results.Metric{Unit: unit}
 		if v.Value, err = strconv.ParseFloat(cell, 64); err != nil {
 			return m, err
 		}

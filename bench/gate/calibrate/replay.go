@@ -9,8 +9,8 @@ import (
 	"slices"
 	"time"
 
-	"onebit/bench"
 	"onebit/bench/gate"
+	"onebit/bench/results"
 )
 
 // A Noise is recorded noise, round by round, to be played to gates.
@@ -148,7 +148,7 @@ func (p *player) Plan(_ context.Context, benchmarks []gate.Benchmark, _ time.Dur
 
 // Run implements gate.Target. It costs what it cost when it was recorded, and
 // what is added to it.
-func (p *player) Run(_ context.Context, side gate.Side, batch gate.Batch) ([][]bench.Metric, error) {
+func (p *player) Run(_ context.Context, side gate.Side, batch gate.Batch) ([][]results.Metric, error) {
 	name := batch.Benchmarks[0].Name
 	processes := p.rounds[p.at].cases[name][p.sides[side]]
 	if p.played[name] == nil {
@@ -164,14 +164,14 @@ func (p *player) Run(_ context.Context, side gate.Side, batch gate.Batch) ([][]b
 	took := m.Took
 	if share, ok := p.slower[name]; ok && side == gate.Head {
 		for i := range values {
-			if values[i].Unit == bench.NsPerOp {
+			if values[i].Unit == results.NsPerOp {
 				took += time.Duration(share * values[i].Value * float64(m.N))
 				values[i].Value *= 1 + share
 			}
 		}
 	}
 	p.now = p.now.Add(took)
-	return [][]bench.Metric{values}, nil
+	return [][]results.Metric{values}, nil
 }
 
 // gate runs a gate on what is played.

@@ -5,8 +5,8 @@ import (
 
 	"golang.org/x/perf/benchmath"
 
-	"onebit/bench"
 	"onebit/bench/gate"
+	"onebit/bench/results"
 )
 
 // A rival is another way to tell whether a case became slower, by a test of
@@ -67,7 +67,7 @@ func (r rival) slower(base, head []float64) bool {
 func (n *Noise) times(round int, name string, build int) (ns []float64) {
 	for _, m := range n.rounds[round%len(n.rounds)].cases[name][build] {
 		for _, v := range m.Values {
-			if v.Unit == bench.NsPerOp {
+			if v.Unit == results.NsPerOp {
 				ns = append(ns, v.Value)
 			}
 		}

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"onebit/bench"
+	"onebit/bench/noise"
 )
 
 // countedVersions names modules with two versions or more, as in
@@ -70,7 +70,7 @@ func countVersions(t *testing.T, module, old, now string) {
 		}
 	}
 	if t.Logf("%d benchmarks, %d of them the same", all, same); same > 0 {
-		t.Logf("counted in %d parts, %.3g%% apart (median), %.3g%% at most", len(apart), 100*bench.Median(apart), 100*slices.Max(apart))
+		t.Logf("counted in %d parts, %.3g%% apart (median), %.3g%% at most", len(apart), 100*noise.Median(apart), 100*slices.Max(apart))
 	}
 }
 
@@ -151,7 +151,7 @@ func (b leaf) compare(t *testing.T, tests [2]testProgram) (apart float64) {
 		}
 		among = n > 1 && slices.Max(counts[0]) >= slices.Min(counts[1]) && slices.Max(counts[1]) >= slices.Min(counts[0])
 	}
-	apart = math.Abs(bench.Median(counts[1])/bench.Median(counts[0]) - 1)
+	apart = math.Abs(noise.Median(counts[1])/noise.Median(counts[0]) - 1)
 	t.Logf("%.6g and %.6g instructions an operation, %.2g%% apart", counts[0], counts[1], 100*apart)
 	if !among {
 		t.Error("the same code executes other numbers of instructions")

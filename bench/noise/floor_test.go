@@ -1,10 +1,11 @@
-package bench
+package noise
 
 import (
 	"math"
 	"slices"
 	"testing"
 
+	"onebit/bench/results"
 	"onebit/internal/require"
 )
 
@@ -27,11 +28,11 @@ func TestFloorIsExceededOnceInTwenty(t *testing.T) {
 		m := &fakeMachine{rng: newRand(43), processes: 3, samples: 4, within: 0.02, between: 0.03, uneven: tc.uneven, classes: "threads"}
 		beyond, all := 0, 0
 		for range runs {
-			floors := m.run(pairNames(tc.pairs)...).Floors()
+			floors := FloorsOf(m.run(pairNames(tc.pairs)...))
 			if len(floors) != 1 || floors[0].Pairs != tc.pairs || floors[0].Class != "2 threads" || !floors[0].Known() {
 				t.Fatalf("%d pairs give %+v", tc.pairs, floors)
 			}
-			further := m.run(pairNames(50)...).gather(NsPerOp, func(Name) bool { return true })
+			further := gather(m.run(pairNames(50)...), results.NsPerOp, func(results.Name) bool { return true })
 			for arms := range slices.Chunk(further, 2) {
 				all++
 				if d := floors.Compare(arms[0], arms[1]).Ratio; fraction(math.Abs(math.Log(d))) > floors[0].Floor {
@@ -52,7 +53,7 @@ func TestFloorIsExceededOnceInTwenty(t *testing.T) {
 func TestFloorFindsTheNoise(t *testing.T) {
 	for _, sigma := range []float64{0.001, 0.05} {
 		m := &fakeMachine{rng: newRand(42), processes: 5, samples: 1, between: sigma}
-		f := m.run(pairNames(60)...).Floors()[0]
+		f := FloorsOf(m.run(pairNames(60)...))[0]
 		// The difference of two arms has √2 times the deviation, and its
 		// median over five processes 0.2868 of the variance (David and
 		// Nagaraja, Order Statistics, table 3.2).
@@ -64,23 +65,23 @@ func TestFloorFindsTheNoise(t *testing.T) {
 }
 
 func TestFloorsAreOfClasses(t *testing.T) {
-	r := &Results{Settings: []Setting{{ClassesKey, "threads cache"}}}
+	r := &results.Set{Settings: []results.Setting{{Key: results.ClassesKey, Value: "threads cache"}}}
 	add := func(name string, process int, ns float64) {
-		r.Samples = append(r.Samples, Sample{Name: ParseName(name), Iters: 1, Process: process, Values: []Metric{{NsPerOp, ns}}})
+		r.Samples = append(r.Samples, results.Sample{Name: results.ParseName(name), Iters: 1, Process: process, Values: []results.Metric{{Unit: results.NsPerOp, Value: ns}}})
 	}
 	for p := range 3 {
 		add("MatVec/rows=1/threads=1/cache=warm", p, 5)
 		for c := range leastPairs {
 			name := "MatVec/rows=" + string(rune('2'+c)) + "/threads=2/cache=cold"
 			add(name, p, 100)
-			add(doubleName(name), p, 100+float64(2*c+p))
+			add(results.DoubleName(name), p, 100+float64(2*c+p))
 		}
 		add("AA/MatVec/rows=7/threads=2/cache=warm/arm=a", p, 100) // of an older file
 		add("AA/MatVec/rows=7/threads=2/cache=warm/arm=b", p, 110)
 		add("MatVec/rows=7/threads=2/cache=warm", p, 90)
 		add("AA/MatVec/rows=8/threads=2/cache=warm/arm=b", p, 110) // whose case failed
 	}
-	floors := r.Floors()
+	floors := FloorsOf(r)
 	var classes []string
 	for _, f := range floors {
 		classes = append(classes, f.Class)
@@ -97,7 +98,7 @@ func TestFloorsAreOfClasses(t *testing.T) {
 	if f := floors.Of("2 threads, warm"); f.Pairs != 1 || f.Known() || math.Abs(f.Worst-0.1) > 1e-12 {
 		t.Errorf("with one pair: %+v", f)
 	}
-	for _, e := range r.Estimates(NsPerOp) {
+	for _, e := range Estimates(r, results.NsPerOp) {
 		if e.Name.IsArm() {
 			t.Errorf("%s is no case", e.Name.Full)
 		}
@@ -116,8 +117,8 @@ func TestTies(t *testing.T) {
 		apart, all := 0, 0
 		for range 30 {
 			r := m.run(pairNames(30)...)
-			floors := r.Floors()
-			cases := r.Estimates(NsPerOp)
+			floors := FloorsOf(r)
+			cases := Estimates(r, results.NsPerOp)
 			for i := range len(cases) / 2 {
 				a, b := cases[2*i], cases[2*i+1]
 				for _, m := range b.medians {
@@ -144,33 +145,33 @@ func TestTies(t *testing.T) {
 // The machine is in another state in some rounds, and changes within one of them:
 // the medians of the two cases are of different states, their rounds are not.
 func TestRoundsCancel(t *testing.T) {
-	r := &Results{}
+	r := &results.Set{}
 	for p := range 3 {
 		for i, slow := range [][2]float64{{1, 1}, {1.8, 1.8}, {1, 1}, {1.8, 1.8}, {1, 1.8}} {
 			for side, name := range []string{"A", "B"} {
 				ns := slow[side] * (100 + float64(2*side)) * (1 + 0.001*float64((i+p)%3))
-				r.Samples = append(r.Samples, Sample{Name: ParseName(name), Process: p + 1, Values: []Metric{{NsPerOp, ns}}})
+				r.Samples = append(r.Samples, results.Sample{Name: results.ParseName(name), Process: p + 1, Values: []results.Metric{{Unit: results.NsPerOp, Value: ns}}})
 			}
 		}
 	}
-	e := r.Estimates(NsPerOp)
-	if d := r.Floors().Compare(e[0], e[1]); d.Tie || math.Abs(d.Ratio-1.02) > 1e-3 || d.Hi-d.Lo > 0.01 {
+	e := Estimates(r, results.NsPerOp)
+	if d := FloorsOf(r).Compare(e[0], e[1]); d.Tie || math.Abs(d.Ratio-1.02) > 1e-3 || d.Hi-d.Lo > 0.01 {
 		t.Errorf("%+v, want B slower by 2%% for sure", d)
 	}
 }
 
 // TestProcessesCancel compares cases that a slow process slows alike.
 func TestProcessesCancel(t *testing.T) {
-	r := &Results{}
+	r := &results.Set{}
 	for p, slow := range []float64{1, 2, 1.5} {
 		for i, name := range []string{"A", "B"} {
 			for range 3 {
-				r.Samples = append(r.Samples, Sample{Name: ParseName(name), Process: p + 1, Values: []Metric{{NsPerOp, slow * float64(100+5*i)}}})
+				r.Samples = append(r.Samples, results.Sample{Name: results.ParseName(name), Process: p + 1, Values: []results.Metric{{Unit: results.NsPerOp, Value: slow * float64(100+5*i)}}})
 			}
 		}
 	}
-	e := r.Estimates(NsPerOp)
-	if d := r.Floors().Compare(e[0], e[1]); d.Tie || math.Abs(d.Ratio-1.05) > 1e-9 || d.Hi-d.Lo > 1e-9 {
+	e := Estimates(r, results.NsPerOp)
+	if d := FloorsOf(r).Compare(e[0], e[1]); d.Tie || math.Abs(d.Ratio-1.05) > 1e-9 || d.Hi-d.Lo > 1e-9 {
 		t.Errorf("%+v, want B slower by 5%% for sure", d)
 	}
 }

@@ -1,10 +1,9 @@
-package bench
+package results
 
 import (
 	"cmp"
 	"fmt"
 	"io"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,66 +14,58 @@ import (
 	"onebit/internal/term"
 )
 
-// A writer writes the results file line by line. It holds nothing back: what
+// A Writer writes the results file line by line. It holds nothing back: what
 // it was given is in the file, should the process end the next moment.
-type writer struct {
+type Writer struct {
 	out     io.Writer
 	bench   *benchfmt.Writer
-	suffix  string // -GOMAXPROCS, as go test appends it
 	samples int    // written so far
 	group   string // of the last
 	process int    // of the last of them
 }
 
-func newWriter(out io.Writer) *writer {
-	w := &writer{out: out, bench: benchfmt.NewWriter(out)}
-	if procs := runtime.GOMAXPROCS(0); procs != 1 {
-		w.suffix = fmt.Sprintf("-%d", procs)
-	}
-	return w
+// NewWriter makes a writer of a file.
+func NewWriter(out io.Writer) *Writer {
+	return &Writer{out: out, bench: benchfmt.NewWriter(out)}
 }
 
 // Write writes results as Run does: Read gives them back.
-func (r *Results) Write(out io.Writer) error {
-	w := &writer{out: out, bench: benchfmt.NewWriter(out)}
+func (r *Set) Write(out io.Writer) error {
+	w := NewWriter(out)
 	settings := slices.Clone(r.Settings)
 	for i, s := range settings {
-		if !validSettingKey(s.Key) {
-			return fmt.Errorf("bench: writing results: %q is no key of a header", s.Key)
+		if !ValidKey(s.Key) {
+			return fmt.Errorf("writing results: %q is no key of a header", s.Key)
 		}
-		settings[i].Value = oneLine(s.Value)
+		settings[i].Value = OneLine(s.Value)
 	}
-	if err := w.header(settings); err != nil {
+	if err := w.Header(settings); err != nil {
 		return err
 	}
 	for _, text := range r.Warnings {
-		if err := w.warning(oneLine(text)); err != nil {
+		if err := w.Warning(OneLine(text)); err != nil {
 			return err
 		}
 	}
 	for _, f := range r.Failures {
-		if err := w.failure(Failure{f.Name, cmp.Or(lines(f.Reason), "failed")}); err != nil {
+		if err := w.Failure(Failure{f.Name, cmp.Or(Lines(f.Reason), "failed")}); err != nil {
 			return err
 		}
 	}
 	for _, s := range r.Samples {
-		if err := s.validate(); err != nil {
-			return fmt.Errorf("bench: writing results: %w", err)
+		if err := s.Validate(); err != nil {
+			return fmt.Errorf("writing results: %w", err)
 		}
-		w.suffix = ""
-		if s.Name.Procs > 0 {
-			w.suffix = fmt.Sprintf("-%d", s.Name.Procs)
-		}
-		if err := w.sample(s); err != nil {
+		if err := w.Sample(s); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// header writes the settings and the units' metadata. benchfmt would write
+// Header writes the settings and the units' metadata. benchfmt would write
 // the settings with the first sample, and failures may come before it.
-func (w *writer) header(settings []Setting) error {
+func (w *Writer) Header(settings []Setting) error {
 	var b strings.Builder
 	for _, s := range settings {
 		if s.Value != "" {
@@ -113,7 +104,8 @@ func (u Unit) metadata() []*benchfmt.UnitMetadata {
 	return []*benchfmt.UnitMetadata{line("better", better), line("assume", assume)}
 }
 
-func (w *writer) sample(s Sample) error {
+// Sample writes a sample, below the lines that say where it comes from.
+func (w *Writer) Sample(s Sample) error {
 	if s.Process != w.process {
 		w.process = s.Process
 		if _, err := fmt.Fprintf(w.out, "%s%d\n", processPrefix, s.Process); err != nil {
@@ -122,7 +114,7 @@ func (w *writer) sample(s Sample) error {
 	}
 	if s.Group != w.group {
 		w.group = s.Group
-		if _, err := fmt.Fprintf(w.out, "%s%s\n", groupPrefix, oneLine(s.Group)); err != nil {
+		if _, err := fmt.Fprintf(w.out, "%s%s\n", GroupPrefix, OneLine(s.Group)); err != nil {
 			return w.explain(err)
 		}
 	}
@@ -131,7 +123,7 @@ func (w *writer) sample(s Sample) error {
 			return w.explain(err)
 		}
 	}
-	rec := &benchfmt.Result{Name: benchfmt.Name(s.Name.Full + w.suffix), Iters: s.Iters}
+	rec := &benchfmt.Result{Name: benchfmt.Name(s.Name.written()), Iters: s.Iters}
 	for _, v := range s.Values {
 		rec.Values = append(rec.Values, benchfmt.Value{Value: v.Value, Unit: v.Unit})
 	}
@@ -145,42 +137,49 @@ func (w *writer) sample(s Sample) error {
 // appendSlices writes the line above a sample: nanoseconds, as few digits as give
 // them back.
 func appendSlices(b []byte, ns []float64) []byte {
-	b = append(b, strings.TrimSuffix(slicesPrefix, " ")...)
+	b = append(b, strings.TrimSuffix(SlicesPrefix, " ")...)
 	for _, v := range ns {
 		b = strconv.AppendFloat(append(b, ' '), v, 'g', -1, 64)
 	}
 	return append(b, '\n')
 }
 
-// failure writes go test's lines, whose names have no -GOMAXPROCS.
-func (w *writer) failure(f Failure) error {
-	reason := strings.ReplaceAll(f.Reason, "\n", "\n"+reasonIndent)
-	_, err := fmt.Fprintf(w.out, "%s%s\n%s%s\n", failPrefix, f.Name.Full, reasonIndent, reason)
+// Failure writes go test's lines, whose names have no -GOMAXPROCS.
+func (w *Writer) Failure(f Failure) error {
+	reason := strings.ReplaceAll(f.Reason, "\n", "\n"+ReasonIndent)
+	_, err := fmt.Fprintf(w.out, "%s%s\n%s%s\n", FailPrefix, f.Name.Full, ReasonIndent, reason)
 	return w.explain(err)
 }
 
-func (w *writer) warning(text string) error {
-	_, err := fmt.Fprintf(w.out, "%s%s\n", warningPrefix, text)
+// Warning writes a doubt.
+func (w *Writer) Warning(text string) error {
+	_, err := fmt.Fprintf(w.out, "%s%s\n", WarningPrefix, text)
+	return w.explain(err)
+}
+
+// Remark writes a line "# KIND TEXT", which readers pass over that don't know it.
+func (w *Writer) Remark(kind, text string) error {
+	_, err := fmt.Fprintf(w.out, "# %s %s\n", kind, text)
 	return w.explain(err)
 }
 
 // explain says what a failed write means for the user. An *os.File's errors
 // name the file themselves.
-func (w *writer) explain(err error) error {
+func (w *Writer) explain(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("bench: writing results: %w (%s written before it stay there)", err, count.Of(w.samples, "sample"))
+	return fmt.Errorf("writing results: %w (%s written before it stay there)", err, count.Of(w.samples, "sample"))
 }
 
-// oneLine makes a text safe for a line of its own.
-func oneLine(s string) string {
+// OneLine makes a text safe for a line of its own.
+func OneLine(s string) string {
 	return strings.Join(strings.Fields(term.Text(s)), " ")
 }
 
-// lines makes a text safe for a block of lines: no control characters, no
+// Lines makes a text safe for a block of lines: no control characters, no
 // empty ends.
-func lines(s string) string {
+func Lines(s string) string {
 	var out []string
 	for line := range strings.Lines(strings.TrimSpace(s)) {
 		out = append(out, strings.TrimRight(term.Text(line), " "))

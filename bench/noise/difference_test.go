@@ -1,4 +1,4 @@
-package bench
+package noise
 
 import (
 	"fmt"
@@ -7,21 +7,9 @@ import (
 	"slices"
 	"testing"
 
+	"onebit/bench/results"
 	"onebit/internal/require"
 )
-
-func TestMetricCheck(t *testing.T) {
-	for _, m := range []Metric{{"ns/op", 0}, {"nmse", 0}, {"tok/s", -1}, {"degrees", -4}, {"B/sec", -1}, {"p99-ns", 5}} {
-		if err := m.Check(); err != nil {
-			t.Errorf("%v: %v", m, err)
-		}
-	}
-	for _, m := range []Metric{{"ns/op", -1}, {"sec", -1}, {"p99-ns", -1}, {"ns/GC", -1}, {"ms", -0.5}, {"x", math.NaN()}, {"x", math.Inf(1)}, {"tok/s", math.Inf(-1)}} {
-		if m.Check() == nil {
-			t.Errorf("%v passes for a measurement", m)
-		}
-	}
-}
 
 // A pairing simulates two runs of one suite at different times.
 type pairing struct {
@@ -44,13 +32,13 @@ type pairing struct {
 
 // compare draws the two runs and compares them.
 func (p pairing) compare(rng *rand.Rand) *Changes {
-	var both [2]*Results
+	var both [2]*results.Set
 	base := make([]float64, 2*p.cases)
 	for i := range base {
 		base[i] = math.Log(1e4) + 2*rng.Float64()
 	}
 	for run := range both {
-		r := &Results{Settings: []Setting{{ClassesKey, "threads cache"}}}
+		r := &results.Set{Settings: []results.Setting{{Key: results.ClassesKey, Value: "threads cache"}}}
 		for i := range base {
 			class := i / p.cases
 			center := base[i] + p.run/math.Sqrt2*studentT4(rng)
@@ -60,7 +48,7 @@ func (p pairing) compare(rng *rand.Rand) *Changes {
 					center += p.ceiling[class]
 				}
 			}
-			name := ParseName(fmt.Sprintf("MatVec/variant=v%d/threads=%d/cache=cold", i, class+1))
+			name := results.ParseName(fmt.Sprintf("MatVec/variant=v%d/threads=%d/cache=cold", i, class+1))
 			for process := range p.processes {
 				c := center + p.process*rng.NormFloat64()
 				for range p.samples[run] {
@@ -68,13 +56,13 @@ func (p pairing) compare(rng *rand.Rand) *Changes {
 					if rng.Float64() < p.slow {
 						v += math.Log(1.8)
 					}
-					r.Samples = append(r.Samples, Sample{Name: name, Iters: 1, Process: process + 1, Values: []Metric{{NsPerOp, math.Exp(v)}}})
+					r.Samples = append(r.Samples, results.Sample{Name: name, Iters: 1, Process: process + 1, Values: []results.Metric{{Unit: results.NsPerOp, Value: math.Exp(v)}}})
 				}
 			}
 		}
 		both[run] = r
 	}
-	old, new := both[0].Estimates(NsPerOp), both[1].Estimates(NsPerOp)
+	old, new := Estimates(both[0], results.NsPerOp), Estimates(both[1], results.NsPerOp)
 	compared := make([]Compared, len(old))
 	for i := range old {
 		compared[i] = Compared{Old: old[i], New: new[i]}

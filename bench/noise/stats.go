@@ -1,4 +1,4 @@
-package bench
+package noise
 
 import (
 	"math"
@@ -7,13 +7,15 @@ import (
 
 	"github.com/montanaflynn/stats"
 	"golang.org/x/perf/benchmath"
+
+	"onebit/bench/results"
 )
 
 // confidence is the level of every interval.
 const confidence = 0.95
 
 func assumption(unit string) benchmath.Assumption {
-	if UnitOf(unit).Exact {
+	if results.UnitOf(unit).Exact {
 		return benchmath.AssumeExact
 	}
 	return benchmath.AssumeNothing
@@ -42,7 +44,7 @@ func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
 // if there are no values.
 func Median(values []float64) float64 {
 	if len(values) == 0 {
-		panic("bench: median of nothing")
+		panic("noise: median of nothing")
 	}
 	if !slices.IsSorted(values) {
 		values = slices.Sorted(slices.Values(values))
@@ -56,7 +58,7 @@ func Median(values []float64) float64 {
 // two of them by interpolation; 0 is the least. It panics if there are no values.
 func Percentile(values []float64, percent float64) float64 {
 	if len(values) == 0 {
-		panic("bench: percentile of nothing")
+		panic("noise: percentile of nothing")
 	}
 	p, err := stats.Percentile(values, percent)
 	if err != nil {

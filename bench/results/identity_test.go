@@ -1,4 +1,4 @@
-package bench
+package results
 
 import (
 	"os"
@@ -28,12 +28,12 @@ func TestDifferentWeightsAreNeverPooled(t *testing.T) {
 	}
 	a, b, both := path("a.txt", oneModel), path("b.txt", otherModel), path("both.txt", oneModel+otherModel)
 	elsewhere := path("elsewhere.txt", strings.ReplaceAll(otherModel, "cpu: one", "cpu: two"))
-	check := func(what string, want map[string]int, all ...*Results) {
+	check := func(what string, want map[string]int, all ...*Set) {
 		t.Helper()
 		got, warnings := map[string]int{}, []string(nil)
 		for _, r := range all {
-			for _, e := range r.Estimates(NsPerOp) {
-				got[e.Name.Get(modelKey)] += len(e.Values)
+			for _, s := range r.Samples {
+				got[s.Name.Get(ModelKey)]++
 			}
 			warnings = append(warnings, r.Warnings...)
 		}
@@ -55,7 +55,7 @@ func TestDifferentWeightsAreNeverPooled(t *testing.T) {
 		t.Fatal(err)
 	}
 	check("two files", apart, two)
-	if f := two.Failures[0].Name.Get(modelKey); f != "tiny@bbbbbbbb" {
+	if f := two.Failures[0].Name.Get(ModelKey); f != "tiny@bbbbbbbb" {
 		t.Errorf("the failure is of %s", f)
 	}
 	if got, want := two.Setting(ModelsKey), "tiny@aaaaaaaa=aaaaaaaa11111111 other=cccccccc22222222 tiny@bbbbbbbb=bbbbbbbb33333333"; got != want {
@@ -75,7 +75,7 @@ func TestDifferentWeightsAreNeverPooled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	check("two machines", apart, append(slices.Clone(fleet.Machines), &Results{Warnings: fleet.Warnings})...)
+	check("two machines", apart, append(slices.Clone(fleet.Machines), &Set{Warnings: fleet.Warnings})...)
 	same, err := ReadFiles(t.Context(), a, path("a2.txt", strings.ReplaceAll(oneModel, "10 ns/op", "11 ns/op")))
 	if err != nil {
 		t.Fatal(err)

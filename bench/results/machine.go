@@ -1,4 +1,4 @@
-package bench
+package results
 
 import (
 	"context"
@@ -71,7 +71,7 @@ func (m Machine) Differences(o Machine) []string {
 var wholeUnits = regexp.MustCompile(`^([0-9.]+) ([A-Za-z]+)$`)
 
 // Machine returns where the results were taken.
-func (r *Results) Machine() Machine {
+func (r *Set) Machine() Machine {
 	m := Machine{
 		Host: r.known(HostKey), CPU: r.known("cpu"), CPUs: r.known("cpus-usable"), Memory: r.known("mem-total"),
 		Platform: r.known("platform"), Features: r.known("cpu-features"),
@@ -95,7 +95,7 @@ func (r *Results) Machine() Machine {
 
 // known is a setting's value; "" for one that could not be found out, whose
 // value is the reason.
-func (r *Results) known(key string) string {
+func (r *Set) known(key string) string {
 	v := r.Setting(key)
 	if strings.HasPrefix(v, "unavailable") || v == "unknown" {
 		return ""
@@ -111,8 +111,8 @@ type File struct {
 
 // A Fleet is what several machines measured.
 type Fleet struct {
-	Machines []*Results // in the order in which their files were given; one at least
-	Warnings []string   // files that were left out
+	Machines []*Set   // in the order in which their files were given; one at least
+	Warnings []string // files that were left out
 }
 
 // ReadFleet reads results files and joins those of each machine, as ReadFiles
@@ -155,7 +155,7 @@ func ReadFleet(ctx context.Context, files ...File) (*Fleet, error) {
 		}
 	}
 	if fleet.Machines == nil {
-		fleet.Machines = []*Results{join(read)}
+		fleet.Machines = []*Set{join(read)}
 	}
 	return fleet, nil
 }
@@ -213,7 +213,7 @@ func (r readFile) label() {
 }
 
 // Lacks reports whether the header says that the machine can't run a variant.
-func (r *Results) Lacks(variant string) bool {
+func (r *Set) Lacks(variant string) bool {
 	for isa := range strings.FieldsSeq(r.Setting(UnavailableKey)) {
 		if variant == isa || strings.HasPrefix(variant, isa+"-") {
 			return true

@@ -1,4 +1,4 @@
-package bench
+package results
 
 import (
 	"bufio"
@@ -20,7 +20,7 @@ import (
 
 // Results is the contents of a results file: what Runner.Run returns and what
 // Read reads back.
-type Results struct {
+type Set struct {
 	Settings []Setting // the header, in its order
 	Samples  []Sample  // every timing, in the order in which they were taken
 	Failures []Failure // cases that were wrong, and therefore never timed
@@ -73,14 +73,14 @@ type Sample struct {
 }
 
 // validate reports what the results file could not hold.
-func (s Sample) validate() error {
-	if err := validName(s.Name.Full); err != nil {
+func (s Sample) Validate() error {
+	if err := CheckName(s.Name.Full); err != nil {
 		return fmt.Errorf("sample %q: %w", s.Name.Full, err)
 	}
 	if len(s.Values) == 0 {
 		return fmt.Errorf("sample %s: no values", s.Name.Full)
 	}
-	if err := finite(s.Values); err != nil {
+	if err := Finite(s.Values); err != nil {
 		return fmt.Errorf("sample %s: %w", s.Name.Full, err)
 	}
 	return nil
@@ -103,7 +103,7 @@ func (s Sample) Value(unit string) (float64, bool) {
 }
 
 // Setting returns the header's value for a key, "" if it has none.
-func (r *Results) Setting(key string) string {
+func (r *Set) Setting(key string) string {
 	for _, s := range r.Settings {
 		if s.Key == key {
 			return s.Value
@@ -112,9 +112,9 @@ func (r *Results) Setting(key string) string {
 	return ""
 }
 
-// ReadFiles reads results files into one Results, as if they were one file. It
+// ReadFiles reads results files into one Set, as if they were one file. It
 // ends with ctx's error when ctx ends.
-func ReadFiles(ctx context.Context, paths ...string) (*Results, error) {
+func ReadFiles(ctx context.Context, paths ...string) (*Set, error) {
 	var files []File
 	for _, path := range paths {
 		files = append(files, File{Path: path})
@@ -127,8 +127,8 @@ func ReadFiles(ctx context.Context, paths ...string) (*Results, error) {
 }
 
 // join makes one Results of those of several files.
-func join(read []readFile) *Results {
-	all := &Results{Warnings: tellFilesApart(read)}
+func join(read []readFile) *Set {
+	all := &Set{Warnings: tellFilesApart(read)}
 	head := newHeader(all)
 	last := 0
 	for _, r := range read {
@@ -146,9 +146,9 @@ func join(read []readFile) *Results {
 }
 
 func tellFilesApart(read []readFile) []string {
-	results := make([]*Results, len(read))
+	results := make([]*Set, len(read))
 	for i, r := range read {
-		results[i] = r.Results
+		results[i] = r.Set
 	}
 	return TellApart(results...)
 }
@@ -170,7 +170,7 @@ func renumber(samples []Sample, last int) int {
 // A readFile is a file and what it holds.
 type readFile struct {
 	File
-	*Results
+	*Set
 }
 
 func readFiles(ctx context.Context, files []File) ([]readFile, error) {
@@ -185,10 +185,10 @@ func readFiles(ctx context.Context, files []File) ([]readFile, error) {
 	return all, nil
 }
 
-func (f File) read(ctx context.Context) (*Results, error) {
+func (f File) read(ctx context.Context) (*Set, error) {
 	in, err := bounded.Open(f.Path)
 	if err != nil {
-		return nil, fmt.Errorf("bench: reading results: %w", err)
+		return nil, fmt.Errorf("reading results: %w", err)
 	}
 	defer in.Close()
 	return ReadContext(ctx, in, f.Path)
@@ -212,13 +212,13 @@ func readLines(ctx context.Context, r io.Reader, filename string, most int) ([]b
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case errors.Is(err, bufio.ErrBufferFull):
-			return nil, fmt.Errorf("bench: %s:%d: a line of more than %d MiB: this is no results file", filename, n, maxLine>>20)
+			return nil, fmt.Errorf("results: %s:%d: a line of more than %d MiB: this is no results file", filename, n, maxLine>>20)
 		case len(data) > most:
-			return nil, fmt.Errorf("bench: %s:%d: the file is longer than %d MiB: read it in parts", filename, n, most>>20)
+			return nil, fmt.Errorf("results: %s:%d: the file is longer than %d MiB: read it in parts", filename, n, most>>20)
 		case errors.Is(err, io.EOF):
 			return data, nil
 		case err != nil:
-			return nil, fmt.Errorf("bench: reading results %s: %w", filename, err)
+			return nil, fmt.Errorf("reading results %s: %w", filename, err)
 		}
 	}
 }
@@ -228,19 +228,19 @@ func readLines(ctx context.Context, r io.Reader, filename string, most int) ([]b
 // interrupted run may leave, is dropped with a warning. Any other malformed
 // line is an error that names filename and the line; so is one of more than
 // 1 MiB, and a file of more than 256 MiB, before they are held in memory.
-func Read(r io.Reader, filename string) (*Results, error) {
+func Read(r io.Reader, filename string) (*Set, error) {
 	return ReadContext(context.Background(), r, filename)
 }
 
 // ReadContext is Read, and ends with ctx's error when ctx ends, at the latest
 // when r has its next bytes.
-func ReadContext(ctx context.Context, r io.Reader, filename string) (*Results, error) {
+func ReadContext(ctx context.Context, r io.Reader, filename string) (*Set, error) {
 	data, err := readLines(ctx, r, filename, maxFile)
 	if err != nil {
 		return nil, err
 	}
 	data = term.Clean(data) // names and units go to terminals and pages
-	res := &Results{}
+	res := &Set{}
 	end := bytes.LastIndexByte(data, '\n') + 1
 	places, err := res.readHeaderAndRemarks(ctx, data[:end], filename)
 	if err != nil {
@@ -255,19 +255,19 @@ func ReadContext(ctx context.Context, r io.Reader, filename string) (*Results, e
 		return nil, err
 	}
 	res.Warnings = append(res.Warnings, TellApart(res)...)
-	res.markDoubts()
+	res.MarkDoubts()
 	return res, nil
 }
 
-// markDoubts gives each sample the warnings about its group.
-func (r *Results) markDoubts() {
+// MarkDoubts gives each sample the warnings about its group.
+func (r *Set) MarkDoubts() {
 	doubts := map[string][]string{"": nil}
 	for i := range r.Samples {
 		group := r.Samples[i].Group
 		if _, known := doubts[group]; !known {
 			doubts[group] = nil
 			for _, w := range r.Warnings {
-				if strings.HasPrefix(w, aboutGroup(group, "")) {
+				if strings.HasPrefix(w, AboutGroup(group, "")) {
 					doubts[group] = append(doubts[group], w)
 				}
 			}
@@ -276,12 +276,12 @@ func (r *Results) markDoubts() {
 	}
 }
 
-// aboutGroup is a warning about the samples of a group.
-func aboutGroup(group, text string) string { return "group " + group + ": " + text }
+// AboutGroup is a warning about the samples of a group.
+func AboutGroup(group, text string) string { return "group " + group + ": " + text }
 
 // readSamples reads the samples, which stand below the lines that say where
 // they come from.
-func (r *Results) readSamples(ctx context.Context, data []byte, filename string, places []place) error {
+func (r *Set) readSamples(ctx context.Context, data []byte, filename string, places []place) error {
 	in := benchfmt.NewReader(bytes.NewReader(data), filename)
 	var at place
 	for in.Scan() {
@@ -290,26 +290,26 @@ func (r *Results) readSamples(ctx context.Context, data []byte, filename string,
 		}
 		switch rec := in.Result().(type) {
 		case *benchfmt.SyntaxError:
-			return fmt.Errorf("bench: %w", rec)
+			return fmt.Errorf("results: %w", rec)
 		case *benchfmt.Result:
 			_, line := rec.Pos()
 			for len(places) > 0 && places[0].line < line {
 				at, places = places[0], places[1:]
 			}
 			s, err := sampleOf(rec)
-			s.Group, s.Process, s.Weights = at.group, at.process, at.models[s.Name.Get(modelKey)]
+			s.Group, s.Process, s.Weights = at.group, at.process, at.models[s.Name.Get(ModelKey)]
 			s.Round, s.Position, s.Start, s.Took = at.round, at.position, at.start, at.took
 			if at.line == line-1 {
 				s.Slices = at.slices
 			}
 			if err != nil {
-				return fmt.Errorf("bench: %s:%d: %w", filename, line, err)
+				return fmt.Errorf("results: %s:%d: %w", filename, line, err)
 			}
 			r.Samples = append(r.Samples, s)
 		}
 	}
 	if err := in.Err(); err != nil {
-		return fmt.Errorf("bench: reading results: %w", err)
+		return fmt.Errorf("reading results: %w", err)
 	}
 	return nil
 }
@@ -344,14 +344,14 @@ func MetricOf(v benchfmt.Value) Metric {
 
 // A header collects settings.
 type header struct {
-	*Results
+	*Set
 	index   map[string]int // of a key in Settings
 	changed map[string]bool
 	models  map[weighed]bool // of ModelsKey, where there are several
 }
 
-func newHeader(r *Results) *header {
-	return &header{Results: r, index: make(map[string]int), changed: make(map[string]bool)}
+func newHeader(r *Set) *header {
+	return &header{Set: r, index: make(map[string]int), changed: make(map[string]bool)}
 }
 
 // RunKeys are settings that differ from run to run, whatever was measured, or
@@ -404,14 +404,14 @@ func (h *header) merged(before, more string) string {
 
 // Lines that are onebit's own, or go test's, and that benchfmt passes over.
 const (
-	failPrefix    = "--- FAIL: Benchmark"
-	warningPrefix = "# warning: "
-	groupPrefix   = "# group "
+	FailPrefix    = "--- FAIL: Benchmark"
+	WarningPrefix = "# warning: "
+	GroupPrefix   = "# group "
 	processPrefix = "# process "
 	roundPrefix   = "# round "
 	notePrefix    = "# gate "
-	slicesPrefix  = "# slices "
-	reasonIndent  = "    "
+	SlicesPrefix  = "# slices "
+	ReasonIndent  = "    "
 )
 
 // A place says where the samples below a line come from.
@@ -460,7 +460,7 @@ const RoundFormat = roundPrefix + "%d position %d start %s took %s"
 // readHeaderAndRemarks reads settings, failures, warnings, and the lines that
 // name groups and processes. benchfmt knows settings too, but hands them out
 // with a sample only, and a run may have ended before its first.
-func (r *Results) readHeaderAndRemarks(ctx context.Context, data []byte, filename string) (places []place, err error) {
+func (r *Set) readHeaderAndRemarks(ctx context.Context, data []byte, filename string) (places []place, err error) {
 	var at place
 	numbered := false
 	head := newHeader(r)
@@ -472,20 +472,20 @@ func (r *Results) readHeaderAndRemarks(ctx context.Context, data []byte, filenam
 		}
 		n++
 		line := strings.TrimRight(string(raw), "\r\n")
-		if name, ok := strings.CutPrefix(strings.TrimLeft(line, " "), failPrefix); ok {
+		if name, ok := strings.CutPrefix(strings.TrimLeft(line, " "), FailPrefix); ok {
 			name, _, _ = strings.Cut(name, " ")
 			r.Failures = append(r.Failures, Failure{Name: ParseName(name)})
 			failure = &r.Failures[len(r.Failures)-1]
 			continue
 		}
-		if reason, ok := strings.CutPrefix(line, reasonIndent); ok && failure != nil {
-			failure.addReason(reason)
+		if reason, ok := strings.CutPrefix(line, ReasonIndent); ok && failure != nil {
+			failure.AddReason(reason)
 			continue
 		}
 		failure = nil
-		if text, ok := strings.CutPrefix(line, warningPrefix); ok {
+		if text, ok := strings.CutPrefix(line, WarningPrefix); ok {
 			r.Warnings = append(r.Warnings, text)
-		} else if name, ok := strings.CutPrefix(line, groupPrefix); ok {
+		} else if name, ok := strings.CutPrefix(line, GroupPrefix); ok {
 			at.line, at.group = n, name
 			places = append(places, at)
 		} else if number, ok := strings.CutPrefix(line, processPrefix); ok {
@@ -495,14 +495,14 @@ func (r *Results) readHeaderAndRemarks(ctx context.Context, data []byte, filenam
 			}
 		} else if strings.HasPrefix(line, roundPrefix) && strings.Contains(line, " position ") {
 			if err := at.readRound(line); err != nil {
-				return nil, fmt.Errorf("bench: %s:%d: %q: %w", filename, n, line, err)
+				return nil, fmt.Errorf("results: %s:%d: %q: %w", filename, n, line, err)
 			}
 			at.line = n
 			places = append(places, at)
-		} else if text, ok := strings.CutPrefix(line, slicesPrefix); ok {
+		} else if text, ok := strings.CutPrefix(line, SlicesPrefix); ok {
 			here := at
 			if here.slices, err = parseSlices(text); err != nil {
-				return nil, fmt.Errorf("bench: %s:%d: slices: %w", filename, n, err)
+				return nil, fmt.Errorf("results: %s:%d: slices: %w", filename, n, err)
 			}
 			here.line = n
 			places = append(places, here)
@@ -527,7 +527,7 @@ func (r *Results) readHeaderAndRemarks(ctx context.Context, data []byte, filenam
 
 // dropParents drops failures that go test printed only because a benchmark
 // under them failed.
-func (r *Results) dropParents() {
+func (r *Set) dropParents() {
 	var names []string
 	for _, f := range r.Failures {
 		names = append(names, f.Name.Full)
@@ -539,7 +539,7 @@ func (r *Results) dropParents() {
 	})
 }
 
-func (f *Failure) addReason(line string) {
+func (f *Failure) AddReason(line string) {
 	if f.Reason != "" {
 		line = f.Reason + "\n" + line
 	}
@@ -551,7 +551,7 @@ func (f *Failure) addReason(line string) {
 func parseSetting(line string) (Setting, bool) {
 	key, value, ok := strings.Cut(line, ":")
 	trimmed := strings.TrimLeft(value, " \t")
-	if !ok || !validSettingKey(key) || trimmed == "" || len(trimmed) == len(value) {
+	if !ok || !ValidKey(key) || trimmed == "" || len(trimmed) == len(value) {
 		return Setting{}, false
 	}
 	return Setting{key, trimmed}, true

@@ -1,6 +1,7 @@
-package bench
+package noise
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"onebit/bench/results"
 	"onebit/internal/require"
 )
 
@@ -23,13 +25,13 @@ type fakeMachine struct {
 	classes   string
 }
 
-func (m *fakeMachine) run(names ...string) *Results {
-	r := &Results{Settings: []Setting{{ClassesKey, m.classes}}}
+func (m *fakeMachine) run(names ...string) *results.Set {
+	r := &results.Set{Settings: []results.Setting{{Key: results.ClassesKey, Value: m.classes}}}
 	scale := make(map[string]float64)
 	for p := range m.processes {
 		common := m.common * m.rng.NormFloat64()
 		for _, n := range names {
-			name := ParseName(n)
+			name := results.ParseName(n)
 			of := name.Get("case") // shared by the arms of a pair
 			if scale[of] == 0 {
 				scale[of] = math.Exp(m.uneven * m.rng.NormFloat64())
@@ -37,7 +39,7 @@ func (m *fakeMachine) run(names ...string) *Results {
 			shift := common + scale[of]*m.between*m.rng.NormFloat64()
 			for range m.samples {
 				ns := 1000 * math.Exp(shift+scale[of]*m.within*m.rng.NormFloat64())
-				r.Samples = append(r.Samples, Sample{Name: name, Iters: 1, Process: p + 1, Values: []Metric{{NsPerOp, ns}}})
+				r.Samples = append(r.Samples, results.Sample{Name: name, Iters: 1, Process: p + 1, Values: []results.Metric{{Unit: results.NsPerOp, Value: ns}}})
 			}
 		}
 	}
@@ -54,7 +56,7 @@ func caseNames(n int) (names []string) {
 // pairNames are cases, each followed by its double.
 func pairNames(n int) (names []string) {
 	for _, name := range caseNames(n) {
-		names = append(names, name, doubleName(name))
+		names = append(names, name, results.DoubleName(name))
 	}
 	return names
 }
@@ -83,8 +85,8 @@ func TestIntervalHoldsTheNextRun(t *testing.T) {
 		inside, all := 0, 0
 		for range 9000 / tc.cases {
 			a, b := m.twins(tc.uneven, caseNames(tc.cases)...)
-			next := b.Estimates(NsPerOp)
-			for i, e := range a.Estimates(NsPerOp) {
+			next := Estimates(b, results.NsPerOp)
+			for i, e := range Estimates(a, results.NsPerOp) {
 				all++
 				if !e.NextRun || !e.Bounded() {
 					t.Fatalf("%+v has no interval for the next run", e)
@@ -103,10 +105,10 @@ func TestIntervalHoldsTheNextRun(t *testing.T) {
 }
 
 // twins are two runs of the same cases.
-func (m *fakeMachine) twins(uneven float64, names ...string) (a, b *Results) {
+func (m *fakeMachine) twins(uneven float64, names ...string) (a, b *results.Set) {
 	double := *m
 	double.processes, double.uneven = 2*m.processes, uneven
-	a, b = &Results{}, &Results{}
+	a, b = &results.Set{}, &results.Set{}
 	for _, s := range double.run(names...).Samples {
 		if s.Process <= m.processes {
 			a.Samples = append(a.Samples, s)
@@ -119,27 +121,27 @@ func (m *fakeMachine) twins(uneven float64, names ...string) (a, b *Results) {
 
 // estimateOf is the estimate of one case from samples of processes.
 func estimateOf(unit string, processes ...[]float64) Estimate {
-	r := &Results{}
+	r := &results.Set{}
 	for p, values := range processes {
 		for _, v := range values {
-			r.Samples = append(r.Samples, Sample{Name: ParseName("X"), Process: p, Values: []Metric{{unit, v}}})
+			r.Samples = append(r.Samples, results.Sample{Name: results.ParseName("X"), Process: p, Values: []results.Metric{{Unit: unit, Value: v}}})
 		}
 	}
-	return r.Estimates(unit)[0]
+	return Estimates(r, unit)[0]
 }
 
 func TestEstimateOfOneProcess(t *testing.T) {
 	// For 6 samples, the 95% interval of the median is the whole range: it
 	// misses with probability 2·(1/2)⁶ = 3.1%.
-	e := estimateOf(NsPerOp, []float64{9, 5, 6, 8, 7, 4})
+	e := estimateOf(results.NsPerOp, []float64{9, 5, 6, 8, 7, 4})
 	if e.Center != 6.5 || e.Lo != 4 || e.Hi != 9 || len(e.Warnings) != 0 || e.NextRun || e.Processes != 1 {
 		t.Errorf("%+v", e)
 	}
-	e = estimateOf(NsPerOp, []float64{5, 6, 7})
+	e = estimateOf(results.NsPerOp, []float64{5, 6, 7})
 	if e.Center != 6 || e.Bounded() || len(e.Warnings) != 1 {
 		t.Errorf("3 samples: %+v", e)
 	}
-	e = estimateOf(NMSE, []float64{3e-9, 3e-9}, []float64{3e-9})
+	e = estimateOf(results.NMSE, []float64{3e-9, 3e-9}, []float64{3e-9})
 	if e.Center != 3e-9 || e.Lo != 3e-9 || e.Hi != 3e-9 || len(e.Warnings) != 0 || e.Spread() != 0 {
 		t.Errorf("exact: %+v", e)
 	}
@@ -148,7 +150,7 @@ func TestEstimateOfOneProcess(t *testing.T) {
 func TestEstimateOfProcesses(t *testing.T) {
 	// Medians 100, 110 and 121: a deviation of log 1.1, with two degrees of
 	// freedom, for which Student's t is 4.303.
-	e := estimateOf(NsPerOp, []float64{99, 100, 101}, []float64{110}, []float64{120, 121, 122})
+	e := estimateOf(results.NsPerOp, []float64{99, 100, 101}, []float64{110}, []float64{120, 121, 122})
 	factor := math.Exp(4.303 * math.Log(1.1) * math.Sqrt(2*ofMedian(3)))
 	if e.Center != 110 || !e.NextRun || math.Abs(e.Hi/(110*factor)-1) > 1e-3 || math.Abs(e.Lo*factor/110-1) > 1e-3 {
 		t.Errorf("%+v, want 110 and a factor of %v", e, factor)
@@ -157,7 +159,7 @@ func TestEstimateOfProcesses(t *testing.T) {
 		t.Errorf("%+v: want both parts of the deviation", e)
 	}
 	// Nothing has a logarithm here, and nothing varies.
-	if e = estimateOf(AllocBytes, []float64{0, 0, 0, 0}, []float64{0, 0, 0, 0}); e.Center != 0 || e.Lo != 0 || e.Hi != 0 {
+	if e = estimateOf(results.AllocBytes, []float64{0, 0, 0, 0}, []float64{0, 0, 0, 0}); e.Center != 0 || e.Lo != 0 || e.Hi != 0 {
 		t.Errorf("%+v", e)
 	}
 }
@@ -168,11 +170,11 @@ func TestModeration(t *testing.T) {
 	m := &fakeMachine{rng: newRand(3), processes: 3, samples: 4, between: 0.05}
 	r := m.run(caseNames(20)...)
 	for p := range 3 {
-		r.Samples = append(r.Samples, Sample{Name: ParseName("Lucky"), Process: p + 1, Values: []Metric{{NsPerOp, 1000}}})
+		r.Samples = append(r.Samples, results.Sample{Name: results.ParseName("Lucky"), Process: p + 1, Values: []results.Metric{{Unit: results.NsPerOp, Value: 1000}}})
 	}
 	// A case that only one process measured has its class to go by.
-	r.Samples = append(r.Samples, Sample{Name: ParseName("Once"), Process: 1, Values: []Metric{{NsPerOp, 1000}}})
-	all := r.Estimates(NsPerOp)
+	r.Samples = append(r.Samples, results.Sample{Name: results.ParseName("Once"), Process: 1, Values: []results.Metric{{Unit: results.NsPerOp, Value: 1000}}})
+	all := Estimates(r, results.NsPerOp)
 	for _, e := range all[20:] {
 		if !e.NextRun || e.Spread() < 0.05 || e.Spread() > 0.5 {
 			t.Errorf("%s: ±%v", e.Name.Full, e.Spread())
@@ -208,12 +210,35 @@ func TestStates(t *testing.T) {
 			t.Errorf("%s: (-want +got):\n%s", tc.name, diff)
 		}
 	}
-	r := &Results{}
+	r := &results.Set{}
 	for i, trip := range []float64{50, 50, 50, 310, 310, 310} {
-		values := []Metric{{NsPerOp, 100 + 100*float64(i/3)}, {RoundTrip, trip}}
-		r.Samples = append(r.Samples, Sample{Name: ParseName("X"), Values: values})
+		values := []results.Metric{{Unit: results.NsPerOp, Value: 100 + 100*float64(i/3)}, {Unit: results.RoundTrip, Value: trip}}
+		r.Samples = append(r.Samples, results.Sample{Name: results.ParseName("X"), Values: values})
 	}
-	if got := r.Estimates(NsPerOp)[0].States; len(got) != 2 || got[0].Center != 100 || got[1].Center != 200 {
+	if got := Estimates(r, results.NsPerOp)[0].States; len(got) != 2 || got[0].Center != 100 || got[1].Center != 200 {
 		t.Errorf("states %+v", got)
 	}
+}
+
+// No samples, however odd, make figures that are no numbers.
+func FuzzEstimates(f *testing.F) {
+	f.Add([]byte("Unit ns/op better=lower\nBenchmarkAA/X/arm=a 1 5 ns/op\nBenchmarkAA/X/arm=b 1 0 ns/op\n"))
+	f.Add([]byte("# process 1\nBenchmarkX 1 1e308 ns/op\n# process 2\nBenchmarkX 1 1e-300 ns/op\n"))
+	f.Add([]byte("# process 1\n# slices 1 2 0\nBenchmarkX 1 1 ns/op\n# slices 1e-300 1e300\nBenchmarkX 1 0 ns/op\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		res, err := results.Read(bytes.NewReader(data), "fuzz.txt")
+		if err != nil {
+			return
+		}
+		for _, f := range FloorsOf(res) {
+			if math.IsNaN(f.Floor) || math.IsNaN(f.Worst) {
+				t.Errorf("%+v", f)
+			}
+		}
+		for _, e := range Estimates(res, results.NsPerOp) {
+			if math.IsNaN(e.Lo) || math.IsNaN(e.Hi) || e.Lo > e.Hi || e.Processes < 1 {
+				t.Errorf("%+v", e)
+			}
+		}
+	})
 }

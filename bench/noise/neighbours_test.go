@@ -1,4 +1,4 @@
-package bench
+package noise
 
 import (
 	"fmt"
@@ -6,13 +6,15 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"onebit/bench/results"
 )
 
 // neighbourRun simulates a run of 9 groups in 2 classes. The machine does something to
 // each pass, and something else to each group; slow is what the program does, by the
 // names of cases.
 func neighbourRun(rng *rand.Rand, slow func(group int, variant string) float64) (cases, ceilings []Estimate) {
-	r := &Results{Settings: []Setting{{ClassesKey, "threads"}}}
+	r := &results.Set{Settings: []results.Setting{{Key: results.ClassesKey, Value: "threads"}}}
 	for group := range 9 {
 		for threads := 1; threads <= 2; threads++ {
 			state := 0.05 * rng.NormFloat64()
@@ -27,16 +29,16 @@ func neighbourRun(rng *rand.Rand, slow func(group int, variant string) float64) 
 					for k, pass := range passes {
 						times[k] = math.Exp(own + pass + 0.02*rng.NormFloat64())
 					}
-					r.Samples = append(r.Samples, Sample{
-						Name:  ParseName(fmt.Sprintf("MatVec/format=f%d/variant=%s/threads=%d", group, variant, threads)),
+					r.Samples = append(r.Samples, results.Sample{
+						Name:  results.ParseName(fmt.Sprintf("MatVec/format=f%d/variant=%s/threads=%d", group, variant, threads)),
 						Iters: 1, Process: process, Group: fmt.Sprintf("f%d", group), Slices: times,
-						Values: []Metric{{NsPerOp, Median(times)}},
+						Values: []results.Metric{{Unit: results.NsPerOp, Value: Median(times)}},
 					})
 				}
 			}
 		}
 	}
-	for _, e := range r.Estimates(NsPerOp) {
+	for _, e := range Estimates(r, results.NsPerOp) {
 		if e.Name.Get("variant") == "read" {
 			ceilings = append(ceilings, e)
 		} else {

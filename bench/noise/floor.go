@@ -1,9 +1,11 @@
-package bench
+package noise
 
 import (
 	"math"
 	"slices"
 	"strings"
+
+	"onebit/bench/results"
 )
 
 // A Floor is the noise floor of a class of cases: how far apart two
@@ -35,16 +37,16 @@ func (f Floor) Known() bool { return f.Pairs >= leastPairs }
 // Floors are the noise floors of a run, by class.
 type Floors []Floor
 
-// Floors computes the noise floors from the A/A pairs, one for each class that
+// FloorsOf computes the noise floors from the A/A pairs, one for each class that
 // has cases, in the order in which the classes first occur. See the package
 // comment for how.
-func (r *Results) Floors() Floors {
+func FloorsOf(r *results.Set) Floors {
 	var floors Floors
 	pairs := make(map[string][]pair)
-	for _, p := range r.pairs() {
+	for _, p := range pairsOf(r) {
 		pairs[p.class] = append(pairs[p.class], p)
 	}
-	cases := r.gather(NsPerOp, func(n Name) bool { return !n.IsArm() })
+	cases := gather(r, results.NsPerOp, func(n results.Name) bool { return !n.IsArm() })
 	ratios := ratiosOf(cases)
 	for _, e := range cases {
 		if _, seen := floors.find(e.Class); !seen {
@@ -75,7 +77,7 @@ func ratiosOf(cases []Estimate) map[string]variance {
 	seen := make(map[string][]variance)
 	for i := range cases {
 		e := &cases[i]
-		if !e.positive() || e.Center > farBehind*fastest[of(e)] {
+		if !e.positive() || e.Center > FarBehind*fastest[of(e)] {
 			continue
 		}
 		if before := last[of(e)]; before != nil {
@@ -112,20 +114,20 @@ type pair struct {
 
 // pairs finds the A/A pairs. Arm b has the case itself as its other arm, or,
 // in older files, a case's double called arm a.
-func (r *Results) pairs() []pair {
+func pairsOf(r *results.Set) []pair {
 	byName := make(map[string]*Estimate)
-	all := r.gather(NsPerOp, func(Name) bool { return true })
+	all := gather(r, results.NsPerOp, func(results.Name) bool { return true })
 	for i := range all {
 		byName[all[i].Name.Full] = &all[i]
 	}
 	var pairs []pair
 	for _, b := range all {
-		if !b.Name.IsArm() || b.Name.Get(armKey) != "b" {
+		if !b.Name.IsArm() || b.Name.Get(results.ArmKey) != "b" {
 			continue
 		}
-		a := byName[b.Name.Without(armKey)+"/"+armKey+"=a"]
+		a := byName[b.Name.Without(results.ArmKey)+"/"+results.ArmKey+"=a"]
 		if a == nil {
-			a = byName[strings.TrimPrefix(b.Name.Without(armKey), pairBase+"/")]
+			a = byName[strings.TrimPrefix(b.Name.Without(results.ArmKey), results.PairBase+"/")]
 		}
 		if a != nil && a.positive() && b.positive() {
 			pairs = append(pairs, pair{b.Class, differences(*a, b)})
@@ -254,7 +256,7 @@ func (f Floors) Compare(a, b Estimate) Difference {
 		floor = second
 	}
 	center := Median(diffs)
-	if math.Abs(center) > math.Log(farBehind) {
+	if math.Abs(center) > math.Log(FarBehind) {
 		floor.ratios = variance{} // of those near each other
 	}
 	reach := varianceOf(diffs).moderate(floor.ratios).reach() * math.Sqrt(ofMedian(len(diffs)))
@@ -264,33 +266,6 @@ func (f Floors) Compare(a, b Estimate) Difference {
 	return d
 }
 
-// Class returns the class of a case: those that are alike in how they are
-// measured, and so in how they scatter. It is made of the values of the keys
-// that the setting "classes" lists, such as "2 threads, cold", and is "" where
-// there is no such setting. The arms of an A/A pair are of their case's class.
-func (r *Results) Class(n Name) string { return classOf(n, r.Setting(ClassesKey)) }
-
-// ClassesKey is the setting that lists the keys of a name that make its class,
-// separated by spaces.
-const ClassesKey = "classes"
-
-// ComputedKey is the setting that says how many tokens before a test were computed,
-// where there are more: those behind them have the same keys and values.
-const ComputedKey = "depth-computed"
-
-func classOf(n Name, keys string) string {
-	var parts []string
-	for key := range strings.FieldsSeq(keys) {
-		value := n.Get(key)
-		switch {
-		case value == "":
-		case value == "1":
-			parts = append(parts, "1 "+strings.TrimSuffix(key, "s"))
-		case strings.Trim(value, "0123456789") == "":
-			parts = append(parts, value+" "+key)
-		default:
-			parts = append(parts, value)
-		}
-	}
-	return strings.Join(parts, ", ")
-}
+// FarBehind is how many times as long as the fastest of the same work a case takes
+// that needs no telling apart: pure Go beside SIMD takes 40 to 130 times.
+const FarBehind = 10

@@ -1,4 +1,4 @@
-package bench
+package noise
 
 import (
 	"math"
@@ -138,7 +138,7 @@ func trigammaInverse(y float64) float64 {
 func meanOf(values []float64) float64 {
 	m, err := stats.Mean(values)
 	if err != nil {
-		panic("bench: mean of nothing")
+		panic("noise: mean of nothing")
 	}
 	return m
 }

@@ -1,4 +1,4 @@
-package bench
+package results
 
 import (
 	"fmt"
@@ -11,8 +11,8 @@ import (
 // file's, and says nothing of what is in the file.
 const ModelsKey = "models"
 
-// modelKey is the key of the names of cases that ModelsKey is about.
-const modelKey = "model"
+// ModelKey is the key of the names of cases that ModelsKey is about.
+const ModelKey = "model"
 
 // digestShown is how much of a digest tells models of one name apart.
 const digestShown = 8
@@ -23,11 +23,11 @@ func ModelApart(name, digest string) string {
 }
 
 // Model is whose case it is, "" if it is no model's.
-func (n Name) Model() string { return n.Get(modelKey) }
+func (n Name) Model() string { return n.Get(ModelKey) }
 
 // Apart is a case's name with its model told apart by the digest of the weights.
 func (n Name) Apart(digest string) Name {
-	return n.with(modelKey, ModelApart(n.Model(), digest))
+	return n.with(ModelKey, ModelApart(n.Model(), digest))
 }
 
 // A weighed is a word of the setting.
@@ -100,7 +100,7 @@ func (n *Namesakes) Names() []string {
 // what is not the same: model=NAME becomes model=NAME@DIGEST. It says so in a line
 // for each such name. Results that do not say which weights they are of keep
 // their names.
-func TellApart(all ...*Results) (said []string) {
+func TellApart(all ...*Set) (said []string) {
 	var models Namesakes
 	for _, r := range all {
 		for _, s := range r.Samples {
@@ -123,7 +123,7 @@ func TellApart(all ...*Results) (said []string) {
 }
 
 // renameModels adds their digests to the names of models that are told apart.
-func (r *Results) renameModels(models *Namesakes) {
+func (r *Set) renameModels(models *Namesakes) {
 	header := parseModels(r.Setting(ModelsKey))
 	digests := ModelDigests(r.Setting(ModelsKey))
 	rename := func(n *Name, digest string) {

@@ -1,4 +1,4 @@
-package bench
+package noise
 
 import (
 	"maps"
@@ -6,11 +6,13 @@ import (
 	"slices"
 
 	"golang.org/x/perf/benchmath"
+
+	"onebit/bench/results"
 )
 
 // An Estimate is what a run found of one case in one unit.
 type Estimate struct {
-	Name   Name
+	Name   results.Name
 	Unit   string
 	Class  string    // of the case; see Results.Class
 	Values []float64 // every sample, in the order in which they were taken
@@ -65,13 +67,13 @@ func (e Estimate) Spread() float64 { return max(e.Hi/e.Center-1, 1-e.Lo/e.Center
 
 // Estimates returns what was found of each case in one unit, in the order in
 // which the names first occur. Arms of A/A pairs are left out; see Floors.
-func (r *Results) Estimates(unit string) []Estimate {
-	return r.estimates(unit, func(n Name) bool { return !n.IsArm() })
+func Estimates(r *results.Set, unit string) []Estimate {
+	return estimates(r, unit, func(n results.Name) bool { return !n.IsArm() })
 }
 
-func (r *Results) estimates(unit string, keep func(Name) bool) []Estimate {
-	all := r.gather(unit, keep)
-	exact := UnitOf(unit).Exact
+func estimates(r *results.Set, unit string, keep func(results.Name) bool) []Estimate {
+	all := gather(r, unit, keep)
+	exact := results.UnitOf(unit).Exact
 	classes := make(map[string][]*Estimate)
 	for i := range all {
 		if e := &all[i]; !exact && e.positive() {
@@ -88,7 +90,7 @@ func (r *Results) estimates(unit string, keep func(Name) bool) []Estimate {
 }
 
 // gather collects the samples of each name.
-func (r *Results) gather(unit string, keep func(Name) bool) []Estimate {
+func gather(r *results.Set, unit string, keep func(results.Name) bool) []Estimate {
 	type group struct {
 		Estimate
 		processes []int
@@ -110,7 +112,7 @@ func (r *Results) gather(unit string, keep func(Name) bool) []Estimate {
 		}
 		g.Values = append(g.Values, v)
 		g.processes, g.slices = append(g.processes, s.Process), append(g.slices, s.Slices)
-		if trip, ok := s.Value(RoundTrip); ok {
+		if trip, ok := s.Value(results.RoundTrip); ok {
 			g.trips = append(g.trips, trip)
 		}
 	}

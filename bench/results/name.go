@@ -1,9 +1,11 @@
-package bench
+package results
 
 import (
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"golang.org/x/perf/benchfmt"
 )
@@ -37,6 +39,14 @@ func ParseName(s string) Name {
 		n.Keys = append(n.Keys, Setting{key, value})
 	}
 	return n
+}
+
+// written is the name as it stands in a file.
+func (n Name) written() string {
+	if n.Procs == 0 {
+		return n.Full
+	}
+	return n.Full + "-" + strconv.Itoa(n.Procs)
 }
 
 // Get returns the value of a key, "" if the name has none.
@@ -78,13 +88,26 @@ func (n Name) with(key, value string) Name {
 
 // Arms of A/A pairs carry this base name and key; see the package comment.
 const (
-	pairBase = "AA"
-	armKey   = "arm"
+	PairBase = "AA"
+	ArmKey   = "arm"
 )
 
 // IsArm reports whether the name is that of an arm of an A/A pair, and no case.
-func (n Name) IsArm() bool { return n.Base == pairBase && n.Get(armKey) != "" }
+func (n Name) IsArm() bool { return n.Base == PairBase && n.Get(ArmKey) != "" }
 
-// doubleName names the double of a case, arm b of a pair whose arm a is the
+// DoubleName names the double of a case, arm b of a pair whose arm a is the
 // case itself.
-func doubleName(name string) string { return pairBase + "/" + name + "/" + armKey + "=b" }
+func DoubleName(name string) string { return PairBase + "/" + name + "/" + ArmKey + "=b" }
+
+// CheckName rejects what the results file could not hold as a name.
+func CheckName(name string) error {
+	switch {
+	case name == "":
+		return errors.New("it has no name")
+	case strings.ContainsFunc(name, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }):
+		return errors.New("the name contains white space")
+	case ParseName(name).Full != name:
+		return errors.New("a name that ends in -digits reads as GOMAXPROCS")
+	}
+	return nil
+}
