@@ -6,6 +6,7 @@ import (
 
 	"onebit/formats"
 	"onebit/internal/sysinfo"
+	"onebit/internal/threads"
 )
 
 // A Pool is a fixed set of threads that products run on: the caller and
@@ -15,7 +16,7 @@ import (
 // task, also that of a fault ([runtime/debug.SetPanicOnFault]), becomes the caller's.
 type Pool struct {
 	mu         sync.Mutex
-	dispatcher dispatcher
+	team       threads.Team
 	submission submission
 
 	each     func(i int) // of ForEach
@@ -30,17 +31,16 @@ type Product struct {
 	Dst     []float32
 }
 
-// NewPool starts threads−1 workers; threads < 1 means one a core, as
+// NewPool starts n−1 workers; n < 1 means a thread a core, as
 // [sysinfo.Host.Threads] counts them. There are no more than GOMAXPROCS: threads that
 // cannot run at once wait for each other. Close stops them.
-func NewPool(threads int) *Pool {
-	if threads < 1 {
-		threads = sysinfo.Threads()
+func NewPool(n int) *Pool {
+	if n < 1 {
+		n = sysinfo.Threads()
 	}
-	threads = min(threads, runtime.GOMAXPROCS(0))
 	p := &Pool{}
-	p.dispatcher.start(threads)
-	p.submission.begin(&p.dispatcher)
+	p.team.Start(min(n, runtime.GOMAXPROCS(0)))
+	p.submission.begin(&p.team)
 	p.eachTask = p.runEach
 	return p
 }
@@ -51,14 +51,29 @@ func (p *Pool) Threads() int {
 	if p == nil {
 		return 1
 	}
-	return p.dispatcher.threads
+	return p.team.Size()
 }
+
+// Worth reports whether tasks that take a thread so many nanoseconds end sooner on
+// all of the pool's, as far as can be told before.
+func (p *Pool) Worth(nanoseconds float64) bool { return threads.Worth(p.Threads(), nanoseconds) }
+
+// Record makes r keep what p's threads do from now on; nil ends it. It panics if
+// r was made for another number of threads.
+func (p *Pool) Record(r *threads.Recorder) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.team.Record(r)
+}
+
+// NewRecorder returns a recorder for p's threads, whose times count from now.
+func (p *Pool) NewRecorder() *threads.Recorder { return threads.NewRecorder(p.Threads()) }
 
 // Close stops the workers. The pool must not be used again.
 func (p *Pool) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.dispatcher.stop()
+	p.team.Stop()
 }
 
 // MatVec computes dst = m·x: dst has m.Rows floats, x has m.Cols.
@@ -107,12 +122,12 @@ func (p *Pool) ForEach(n int, task func(i int)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.each = task
-	p.dispatcher.dispatch(n, p.eachTask, false)
+	p.team.Run(n, p.eachTask, false)
 	p.each = nil
 }
 
 func (p *Pool) runEach(thread, i int) {
-	p.dispatcher.recorder.mark(thread, Running, 0)
+	p.team.Mark(thread, threads.Running, 0)
 	p.each(i)
 }
 

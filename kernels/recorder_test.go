@@ -1,11 +1,13 @@
 package kernels_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
 	"onebit/formats"
 	"onebit/internal/require"
+	"onebit/internal/threads"
 	"onebit/kernels"
 )
 
@@ -34,10 +36,10 @@ func recordedProducts(t *testing.T, rows, cols, n, times int) (x []float32, prod
 func TestRecorder(t *testing.T) {
 	x, products := recordedProducts(t, 256, 128, 1, 3)
 	require.Procs(t, 4)
-	for _, threads := range []int{1, 2, 4} {
-		p := kernels.NewPool(threads)
+	for _, n := range []int{1, 2, 4} {
+		p := kernels.NewPool(n)
 		defer p.Close()
-		r := kernels.NewRecorder(threads)
+		r := p.NewRecorder()
 		p.ForEach(9, func(int) {})
 		if got := len(r.Marks(0)); got != 0 {
 			t.Fatalf("%d marks of a pool that has no recorder", got)
@@ -48,36 +50,36 @@ func TestRecorder(t *testing.T) {
 		p.Record(nil)
 		p.ForEach(9, func(int) {})
 
-		var states []kernels.State
+		var states []threads.State
 		seen := map[int8]bool{}
-		for thread := range threads {
+		for thread := range n {
 			for i, m := range r.Marks(thread) {
 				if i > 0 && m.At < r.Marks(thread)[i-1].At {
 					t.Fatalf("thread %d: mark %d is older than the one before", thread, i)
 				}
-				if m.State == kernels.Multiplying {
+				if m.State == threads.Multiplying {
 					seen[m.Product] = true
 				}
-				if m.Dispatch != 1 && m.Dispatch != 2 || m.Dispatch == 1 && m.State == kernels.Running || m.Dispatch == 2 && m.State == kernels.Multiplying {
+				if m.Dispatch != 1 && m.Dispatch != 2 || m.Dispatch == 1 && m.State == threads.Running || m.Dispatch == 2 && m.State == threads.Multiplying {
 					t.Fatalf("thread %d: %+v", thread, m)
 				}
-				if thread > 0 && (m.State == kernels.Idle || m.State == kernels.Dispatching) {
+				if thread > 0 && (m.State == threads.Idle || m.State == threads.Dispatching) {
 					t.Errorf("thread %d is %+v, as only the caller is", thread, m)
 				}
 			}
 		}
 		for _, m := range r.Marks(0) {
-			if m.State == kernels.Dispatching || m.State == kernels.Idle {
+			if m.State == threads.Dispatching || m.State == threads.Idle {
 				states = append(states, m.State)
 			}
 		}
-		if want := []kernels.State{kernels.Dispatching, kernels.Idle, kernels.Dispatching, kernels.Idle}; !slices.Equal(states, want) {
-			t.Errorf("%d threads: the caller's dispatches are %v, want %v", threads, states, want)
+		if want := []threads.State{threads.Dispatching, threads.Idle, threads.Dispatching, threads.Idle}; !slices.Equal(states, want) {
+			t.Errorf("%d threads: the caller's dispatches are %v, want %v", n, states, want)
 		}
 		if len(seen) != 3 {
-			t.Errorf("%d threads: products %v were multiplied, want 3", threads, seen)
+			t.Errorf("%d threads: products %v were multiplied, want 3", n, seen)
 		}
-		if threads == 1 && r.Marks(0)[1].State != kernels.Quantizing {
+		if n == 1 && r.Marks(0)[1].State != threads.Quantizing {
 			t.Errorf("a product begins with %+v, want the quantizing of its input", r.Marks(0)[1])
 		}
 	}
@@ -89,14 +91,14 @@ func TestRecorderAllocates(t *testing.T) {
 	require.Procs(t, 2)
 	p := kernels.NewPool(2)
 	defer p.Close()
-	r := kernels.NewRecorder(2)
+	r := p.NewRecorder()
 	task := func(int) {}
 	work := func() {
 		r.Reset()
 		p.Do(x, 1, products...)
 		p.ForEach(8, task)
 	}
-	for _, recorder := range []*kernels.Recorder{nil, r} {
+	for _, recorder := range []*threads.Recorder{nil, r} {
 		p.Record(recorder)
 		for range 20 {
 			work() // logs grow with what a thread comes to do
@@ -111,7 +113,7 @@ func TestRecorderOfAnotherPool(t *testing.T) {
 	require.Procs(t, 2)
 	p := kernels.NewPool(2)
 	defer p.Close()
-	if got := recovered(func() { p.Record(kernels.NewRecorder(3)) }); got != "kernels: recorder is for another number of threads" {
+	if got := recovered(func() { p.Record(threads.NewRecorder(3)) }); got != "threads: the recorder is for another number of threads" {
 		t.Errorf("panic %v", got)
 	}
 }
@@ -119,20 +121,18 @@ func TestRecorderOfAnotherPool(t *testing.T) {
 // BenchmarkRecorder is what a recorder adds to a dispatch.
 func BenchmarkRecorder(b *testing.B) {
 	require.Procs(b, 2)
-	for _, bb := range []struct {
-		name     string
-		recorder *kernels.Recorder
-	}{{"plain", nil}, {"recorded", kernels.NewRecorder(2)}} {
-		b.Run(bb.name, func(b *testing.B) {
+	for _, recorded := range []bool{false, true} {
+		b.Run(fmt.Sprintf("recorded=%t", recorded), func(b *testing.B) {
 			p := kernels.NewPool(2)
 			defer p.Close()
-			p.Record(bb.recorder)
+			r := p.NewRecorder()
+			if recorded {
+				p.Record(r)
+			}
 			task := func(int) {}
 			for b.Loop() {
 				p.ForEach(2, task)
-				if bb.recorder != nil {
-					bb.recorder.Reset()
-				}
+				r.Reset()
 			}
 		})
 	}

@@ -33,7 +33,7 @@ func TestScratchIsAThreads(t *testing.T) {
 	require.Procs(t, threads)
 	p := NewPool(threads)
 	defer p.Close()
-	p.dispatcher.patience = time.Hour // no task is done twice
+	p.team.Patience = time.Hour // no task is done twice
 	m := &Matrix{Rows: rows, Cols: cols, Format: formats.F32, Layout: Native, Data: make([]byte, 4*rows*cols)}
 	calledFor := 0
 	for range 20 {

@@ -94,7 +94,7 @@
 //	RoundTrip  between two threads, each bound to a CPU
 //	Dispatch   a pool's threads get a task of no work each, and whoever is first does it
 //	Gather     a pool's threads get a task each in which they wait until all have begun;
-//	           estimated-ns is what kernels.DispatchTime, by which work is shared or
+//	           estimated-ns is what threads.DispatchTime, by which work is shared or
 //	           not, takes it for
 //	Timer      a reading of package clock's clock
 //	Frequency  a loop of dependent operations of a cycle each, on all threads

@@ -13,6 +13,7 @@ import (
 	"onebit/bench/roofline"
 	"onebit/internal/clock"
 	"onebit/internal/cpu"
+	"onebit/internal/threads"
 	"onebit/kernels"
 )
 
@@ -125,7 +126,7 @@ func (g *gathering) meet(int) {
 
 // Verify tells what a dispatch is taken for where it is not measured.
 func (g *gathering) Verify(context.Context) ([]results.Metric, error) {
-	return []results.Metric{{Unit: results.Estimated, Value: kernels.DispatchTime(g.pool.Threads())}}, nil
+	return []results.Metric{{Unit: results.Estimated, Value: threads.DispatchTime(g.pool.Threads())}}, nil
 }
 
 func (g *gathering) Close() error { return nil }

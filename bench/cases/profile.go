@@ -17,6 +17,7 @@ import (
 	"onebit/formats"
 	"onebit/internal/clock"
 	"onebit/internal/sysinfo"
+	"onebit/internal/threads"
 	"onebit/kernels"
 	"onebit/models"
 	"onebit/models/engine"
@@ -360,15 +361,15 @@ func (p *Profiling) emit(test *profile.Test, emit func(results.Sample) error) er
 // An opObserver keeps the operations of a pass, and what threads did meanwhile.
 // It is a engine.Observer.
 type opObserver struct {
-	recorder *kernels.Recorder
+	recorder *threads.Recorder
 	ops      []engine.Op
 	floats   map[string]bool // tensors that are multiplied in float32
 	tensors  map[profile.Key][]string
 	learned  bool // tensors: the operations of the first pass are those of all
 }
 
-func newOpObserver(m *models.Model, threads int) *opObserver {
-	o := &opObserver{recorder: kernels.NewRecorder(threads), floats: map[string]bool{}, tensors: map[profile.Key][]string{}}
+func newOpObserver(m *models.Model, n int) *opObserver {
+	o := &opObserver{recorder: threads.NewRecorder(n), floats: map[string]bool{}, tensors: map[profile.Key][]string{}}
 	for l := range linears(m) {
 		o.floats[l.Name] = l.Variant().Scheme == kernels.F32
 	}
@@ -429,9 +430,9 @@ func (o *opObserver) inFloat(k profile.Key) bool {
 	return len(tensors) == 0 || o.floats[tensors[0]]
 }
 
-var states = map[kernels.State]profile.State{
-	kernels.Idle: profile.Idle, kernels.Dispatching: profile.Dispatching, kernels.Quantizing: profile.Quantizing,
-	kernels.Multiplying: profile.Multiplying, kernels.Running: profile.Running, kernels.Waiting: profile.Waiting,
+var states = map[threads.State]profile.State{
+	threads.Idle: profile.Idle, threads.Dispatching: profile.Dispatching, threads.Quantizing: profile.Quantizing,
+	threads.Multiplying: profile.Multiplying, threads.Running: profile.Running, threads.Waiting: profile.Waiting,
 }
 
 // notMeasured is no figure.

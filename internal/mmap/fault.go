@@ -26,7 +26,7 @@ func (e *FaultError) Unwrap() error { return ErrGone }
 // mapped file that are there no longer. Without it such a read ends the process.
 // It sees what is read on its goroutine, and faults that others hand over: a
 // goroutine that f starts must call [debug.SetPanicOnFault], recover, and panic
-// with the same value where f can see it (kernels.Pool does), or call Guard. It
+// with the same value where f can see it (threads.Team does), or call Guard. It
 // costs some nanoseconds.
 func Guard(f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))

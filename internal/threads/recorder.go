@@ -1,4 +1,4 @@
-package kernels
+package threads
 
 import (
 	"time"
@@ -6,8 +6,8 @@ import (
 	"onebit/internal/clock"
 )
 
-// A Recorder keeps what each thread of a pool did, and when. [Pool.Record] hands
-// one to a pool; a pool without one reads no clock. It allocates while its logs
+// A Recorder keeps what each thread of a team did, and when. [Team.Record] hands
+// one to a team; a team without one reads no clock. It allocates while its logs
 // grow, and once Reset has been called, no longer.
 type Recorder struct {
 	origin   time.Time
@@ -26,7 +26,7 @@ type Mark struct {
 	At       time.Duration // since the recorder's origin
 	Dispatch int32         // which one, counted from 1
 	State    State
-	Product  int8 // while Multiplying: which of the products that Do got, up to 127
+	Product  int8 // while Multiplying: which of the products that were submitted together, up to 127
 }
 
 // A State is what a thread does.
@@ -37,26 +37,27 @@ const (
 	Dispatching              // the caller hands tasks out
 	Quantizing               // activations are made ready for a product
 	Multiplying              // rows of a product
-	Running                  // tasks of ForEach
+	Running                  // any other task
 	Waiting                  // this thread found no more tasks, others still work
 )
 
-// NewRecorder returns a recorder for a pool of so many threads. Its times count
+// NewRecorder returns a recorder for a team of so many threads. Its times count
 // from now.
 func NewRecorder(threads int) *Recorder {
 	return &Recorder{origin: clock.Now(), logs: make([]threadLog, max(threads, 1))}
 }
 
-// Record makes r keep what p's threads do from now on; nil ends it. It panics if
+// Record makes r keep what t's threads do from now on; nil ends it. It panics if
 // r was made for another number of threads.
-func (p *Pool) Record(r *Recorder) {
-	if r != nil && len(r.logs) != p.dispatcher.threads {
-		panic("kernels: recorder is for another number of threads")
+func (t *Team) Record(r *Recorder) {
+	if r != nil && len(r.logs) != t.size {
+		panic("threads: the recorder is for another number of threads")
 	}
-	p.mu.Lock()
-	p.dispatcher.recorder = r
-	p.mu.Unlock()
+	t.recorder = r
 }
+
+// Mark notes in t's recorder, if it has one, what a thread does from now on.
+func (t *Team) Mark(thread int, s State, product int) { t.recorder.mark(thread, s, product) }
 
 // Threads is how many the recorder was made for.
 func (r *Recorder) Threads() int { return len(r.logs) }

@@ -1,6 +1,6 @@
 //go:build !purego && (amd64 || arm64)
 
-package kernels
+package threads
 
 // pause executes n spin-wait hints (PAUSE, YIELD).
 //

@@ -9,26 +9,6 @@ import (
 	"onebit/kernels/kerneltest"
 )
 
-// A dispatch takes nothing with one thread and longer with each more, and what is
-// worth it is what saves more than that.
-func TestWorth(t *testing.T) {
-	require.Procs(t, 8)
-	before := 0.0
-	for threads := 1; threads <= 8; threads++ {
-		p := kernels.NewPool(threads)
-		d := kernels.DispatchTime(threads)
-		if threads == 1 {
-			if d != 0 || p.Worth(1e9) {
-				t.Errorf("one thread takes %g ns to dispatch to, and a second of tasks is worth that: %v", d, p.Worth(1e9))
-			}
-		} else if even := d * float64(threads) / float64(threads-1); d <= before || p.Worth(0.99*even) || !p.Worth(1.01*even) {
-			t.Errorf("%d threads: a dispatch takes %g ns, with one less %g; tasks of %g save as much", threads, d, before, even)
-		}
-		before = d
-		p.Close()
-	}
-}
-
 // DoAlone leaves the other threads where they are and gives what Do does, for a
 // column and for batches, whatever ran before.
 func TestDoAlone(t *testing.T) {
@@ -50,7 +30,7 @@ func TestDoAlone(t *testing.T) {
 				x[i] = float32(rng.NormFloat64())
 			}
 			pool.MatMul(want, v, m, x, n)
-			r := kernels.NewRecorder(4)
+			r := pool.NewRecorder()
 			pool.Record(r)
 			pool.DoAlone(x, n, kernels.Product{Variant: v, Matrix: m, Dst: got})
 			pool.Record(nil)

@@ -1,4 +1,4 @@
-package kernels
+package threads
 
 // lineTime is how long a cache line takes from one core to another, in nanoseconds:
 // on the machines of docs/measurements/threads.md 40 to 50 where cores are near, 210
@@ -22,10 +22,8 @@ func DispatchTime(threads int) float64 {
 	return lineTime * float64(filled+begun+ended)
 }
 
-// Worth reports whether tasks that take a thread so many nanoseconds end sooner on
-// all of the pool's, as far as can be told before.
-func (p *Pool) Worth(nanoseconds float64) bool { return worth(p.Threads(), nanoseconds) }
-
-func worth(threads int, nanoseconds float64) bool {
+// Worth reports whether tasks that take one thread so many nanoseconds end sooner on
+// so many threads, as far as can be told before.
+func Worth(threads int, nanoseconds float64) bool {
 	return nanoseconds-nanoseconds/float64(threads) > DispatchTime(threads)
 }

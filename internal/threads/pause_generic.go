@@ -1,6 +1,6 @@
 //go:build purego || (!amd64 && !arm64)
 
-package kernels
+package threads
 
 // pause stands in for n spin-wait hints.
 func pause(n uint32) {

@@ -13,16 +13,16 @@ import (
 // A worker that loses its CPU within a task is one that waits in it here. The product
 // ends without it, later ones run without it, and what it gives in the end, or that it
 // panics, is nobody's; then it works again.
-func TestLateWorker(t *testing.T) {
+func TestStraggler(t *testing.T) {
 	for name, end := range map[string]func(){
 		"gives results": func() {},
 		"panics":        func() { panic("late") },
 	} {
-		t.Run(name, func(t *testing.T) { testLateWorker(t, end) })
+		t.Run(name, func(t *testing.T) { testStraggler(t, end) })
 	}
 }
 
-func testLateWorker(t *testing.T, end func()) {
+func testStraggler(t *testing.T, end func()) {
 	const rows = 256
 	require.Procs(t, 2)
 	p := NewPool(2)
@@ -62,8 +62,8 @@ func testLateWorker(t *testing.T, end func()) {
 		fill(dst, r0, r1, ones)
 	}
 	multiply(ones)
-	if p.dispatcher.patience <= 0 {
-		t.Error("a task that was taken over took no time")
+	if p.team.Patience <= 0 {
+		t.Error("a task that was stolen took no time")
 	}
 
 	number := func(row int) float32 { return float32(row) }
