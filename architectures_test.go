@@ -8,7 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"onebit/models"
+	"onebit/models/arch"
+	_ "onebit/models/architectures"
 )
 
 // namesElsewhere are the names of architectures and of their checkpoints'
@@ -33,7 +34,7 @@ var namesElsewhere = map[string]string{
 // no code that ships asks for one by its name.
 func TestArchitecturesAreOneFile(t *testing.T) {
 	var names []string
-	for _, a := range models.Architectures() {
+	for _, a := range arch.Tables() {
 		names = append(names, a.Name)
 		for _, c := range a.Classes {
 			names = append(names, c.Name)
@@ -77,12 +78,12 @@ func TestArchitecturesAreOneFile(t *testing.T) {
 	}
 }
 
-// registers reports whether a file of package models registers an architecture.
+// registers reports whether a file registers an architecture.
 func registers(f *ast.File) (found bool) {
 	ast.Inspect(f, func(n ast.Node) bool {
-		if call, ok := n.(*ast.CallExpr); ok {
-			name, ok := call.Fun.(*ast.Ident)
-			found = found || ok && f.Name.Name == "models" && name.Name == "register"
+		if call, ok := n.(*ast.SelectorExpr); ok && f.Name.Name == "architectures" {
+			pkg, ok := call.X.(*ast.Ident)
+			found = found || ok && pkg.Name == "forward" && call.Sel.Name == "Register"
 		}
 		return !found
 	})

@@ -38,10 +38,10 @@
 //
 // models/engine declares what a model needs of a device: weights, a stream of one
 // text, operations that may queue. models/engine/cpu is the first engine, on
-// kernels. models/arch describes architectures as data; models has one file for
-// each, its forward pass written in an engine's operations, and runs it block by
-// block; its other subpackages read checkpoints, turn text into tokens, score it,
-// and synthesize models of real size. models/train trains networks of ternary and
+// kernels. models/arch describes architectures as data; models/architectures has one
+// file for each, its forward pass written in an engine's operations (models/forward);
+// models/source opens files, and models runs them block by block; its other
+// subpackages read checkpoints, turn text into tokens, score it, and synthesize models of real size. models/train trains networks of ternary and
 // 1-bit weights, with the float32 products of kernels/dense and the loops of
 // kernels/vectors; models/train/lm makes language models of them, of which
 // models/gopher has two.

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"onebit/internal/require"
-	"onebit/models"
+	"onebit/models/arch"
 	"onebit/models/synth"
 )
 
@@ -49,7 +49,7 @@ func TestLibraryPrograms(t *testing.T) {
 	}
 	work := t.TempDir()
 	model := filepath.Join(work, "model.gguf")
-	preset, err := models.LookupPreset("tiny")
+	preset, err := arch.LookupPreset("tiny")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,13 +15,14 @@ import (
 	"onebit/formats/gguf"
 	"onebit/models"
 	"onebit/models/arch"
+	"onebit/models/source"
 )
 
 // writeCellm writes a file of the tiny model's tensors, which are zero, with a
 // header that was changed.
 func writeCellm(t *testing.T, c arch.Config, change func(h *cellm.Header, tensors *[]container.TensorInfo)) string {
 	t.Helper()
-	table := &models.Qwen3.Table
+	table := must(arch.Lookup("qwen3"))
 	var tensors []container.TensorInfo
 	for _, s := range table.Tensors(c) {
 		if s.Role == arch.Norm {
@@ -30,7 +31,7 @@ func writeCellm(t *testing.T, c arch.Config, change func(h *cellm.Header, tensor
 		tensors = append(tensors, container.TensorInfo{Name: s.Name, Type: s.Type, Shape: s.Shape})
 	}
 	var b bytes.Buffer
-	w, err := models.NewCellm(&b, table, c, nil, tensors)
+	w, err := source.NewCellm(&b, table, c, nil, tensors)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,14 +77,14 @@ func finish(t *testing.T, w *container.Writer) {
 // A configuration comes back as it was, with what the original loses: the width
 // of heads, and a stretched RoPE.
 func TestCellmConfig(t *testing.T) {
-	base := must(models.LookupPreset("tiny")).Config
+	base := must(arch.LookupPreset("tiny")).Config
 	wide, yarn, linear, untied := base, base, base, base
 	wide.HeadDim = 128
 	yarn.RopeScaling = arch.RopeScaling{Type: "yarn", Factor: 4.1, OriginalContext: 32768}
 	linear.RopeScaling = arch.RopeScaling{Type: "linear", Factor: 2}
 	untied.TiedHead = false
 	for _, want := range []arch.Config{base, wide, yarn, linear, untied} {
-		src := must(models.OpenSource(writeCellm(t, want, nil), gguf.Options{}))
+		src := must(source.Open(writeCellm(t, want, nil), gguf.Options{}))
 		defer src.Close()
 		table, got, err := src.Config()
 		if err != nil || got != want || len(table.CheckInventory(got, src.Tensors())) > 0 {
@@ -97,10 +98,10 @@ func TestCellmConfig(t *testing.T) {
 // it is then the one of Hugging Face's class.
 func TestCellmOfTheOriginal(t *testing.T) {
 	for _, tied := range []bool{true, false} {
-		want := must(models.LookupPreset("tiny")).Config
-		want.HeadDim, want.TiedHead, want.Context = 96, tied, models.Qwen3.Classes[0].Context
+		want := must(arch.LookupPreset("tiny")).Config
+		want.HeadDim, want.TiedHead, want.Context = 96, tied, must(arch.Lookup("qwen3")).Classes[0].Context
 		path := writeCellm(t, want, func(h *cellm.Header, _ *[]container.TensorInfo) { h.HeadDim, h.Tied, h.MaxPositions = nil, nil, nil })
-		src := must(models.OpenSource(path, gguf.Options{}))
+		src := must(source.Open(path, gguf.Options{}))
 		defer src.Close()
 		if _, got, err := src.Config(); err != nil || got != want {
 			t.Errorf("%+v, %v, want %+v", got, err, want)
@@ -128,23 +129,23 @@ func TestCellmRefused(t *testing.T) {
 			h.RopeScaling = &cellm.RopeScaling{Type: "dynamic", Factor: 2}
 		}, "rope_scaling", `"dynamic" is unknown`},
 	} {
-		path := writeCellm(t, must(models.LookupPreset("tiny")).Config, tt.change)
-		_, err := models.OpenSource(path, gguf.Options{})
+		path := writeCellm(t, must(arch.LookupPreset("tiny")).Config, tt.change)
+		_, err := source.Open(path, gguf.Options{})
 		var bad *container.FormatError
 		if !errors.As(err, &bad) || bad.File != path || bad.Key != tt.key || !strings.Contains(bad.Msg, tt.want) {
 			t.Errorf("%s: %v, want one about %s: %s", tt.name, err, tt.key, tt.want)
 		}
 	}
 	// GGUF's names are not the container's: two tensors would be one.
-	path := writeCellm(t, must(models.LookupPreset("tiny")).Config, func(_ *cellm.Header, tensors *[]container.TensorInfo) {
+	path := writeCellm(t, must(arch.LookupPreset("tiny")).Config, func(_ *cellm.Header, tensors *[]container.TensorInfo) {
 		*tensors = append(slices.Clone(*tensors), container.TensorInfo{Name: "output_norm.weight", Type: formats.F16, Shape: []int{256}})
 	})
 	var bad *container.FormatError
-	if _, err := models.OpenSource(path, gguf.Options{}); !errors.As(err, &bad) || bad.Tensor != "output_norm.weight" || !strings.Contains(bad.Msg, "has GGUF's name; .cellm calls it model.norm.weight") {
+	if _, err := source.Open(path, gguf.Options{}); !errors.As(err, &bad) || bad.Tensor != "output_norm.weight" || !strings.Contains(bad.Msg, "has GGUF's name; .cellm calls it model.norm.weight") {
 		t.Errorf("%v, want one about output_norm.weight", err)
 	}
 	// Tensors that are not the model's are found on loading, under their own names.
-	path = writeCellm(t, must(models.LookupPreset("tiny")).Config, func(_ *cellm.Header, tensors *[]container.TensorInfo) { *tensors = (*tensors)[1:] })
+	path = writeCellm(t, must(arch.LookupPreset("tiny")).Config, func(_ *cellm.Header, tensors *[]container.TensorInfo) { *tensors = (*tensors)[1:] })
 	if _, err := models.Open(t.Context(), path, models.Options{}); !errors.As(err, &bad) || bad.Tensor != "model.embed_tokens.weight" || !strings.Contains(bad.Msg, "missing") {
 		t.Errorf("%v, want one about the embedding", err)
 	}

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"onebit/formats/container"
-	"onebit/models"
 	"onebit/models/arch"
+	"onebit/models/source"
 	"onebit/models/tokenizer"
 )
 
@@ -39,7 +39,7 @@ func TestThinking(t *testing.T) {
 		{"bitnet", "", false, "", "was not taught to think"},
 		{"bitnet", "low", true, "", "was not taught efforts"},
 	} {
-		chat, err := models.LookupChat(tt.name)
+		chat, err := arch.LookupChat(tt.name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +84,7 @@ func TestChatPrompt(t *testing.T) {
 		{"falcon3", conversation[3:], "<|user|>\nBye\n<|assistant|>\n"},
 		{"inst", []tokenizer.Message{turn(arch.User, "a"), turn(arch.Assistant, "b"), turn(arch.User, "c")}, "[INST] a [/INST] b </s><s>[INST] c [/INST]"},
 	} {
-		chat, err := models.LookupChat(tt.name)
+		chat, err := arch.LookupChat(tt.name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -113,7 +113,7 @@ func TestChatErrors(t *testing.T) {
 		{"inst", []tokenizer.Message{turn(arch.System, "a"), turn(arch.User, "b")}, `message 1 has role "system", want user, assistant`},
 		{"bitnet", []tokenizer.Message{turn("tool", "a")}, `message 1 has role "tool", want system, user, assistant`},
 	} {
-		chat, err := models.LookupChat(tt.name)
+		chat, err := arch.LookupChat(tt.name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,7 +121,7 @@ func TestChatErrors(t *testing.T) {
 			t.Errorf("%s: %v, want %s", tt.name, err, tt.want)
 		}
 	}
-	if _, err := models.LookupChat("gemma"); err == nil || err.Error() != `unknown chat template "gemma"; known ones are bitnet, chatml, falcon3, inst, qwen3, qwen3.5, qwen3.8` {
+	if _, err := arch.LookupChat("gemma"); err == nil || err.Error() != `unknown chat template "gemma" (known: bitnet, chatml, falcon3, inst, qwen3, qwen3.5, qwen3.8)` {
 		t.Error(err)
 	}
 }
@@ -146,11 +146,11 @@ func TestChatDetection(t *testing.T) {
 		x := newFixture(t, preset("tiny"))
 		x.set("tokenizer.chat_template", container.Of(tt.template))
 		x.set(arch.KeyArchitecture, container.Of(tt.architecture))
-		tok, err := models.FromGGUF(x.file(t)).Tokenizer()
+		tok, err := source.FromGGUF(x.file(t)).Tokenizer()
 		if err != nil {
 			t.Fatal(err)
 		}
-		chat, err := tok.Chat(models.Chats())
+		chat, err := tok.Chat(arch.Chats())
 		switch {
 		case tt.want == "" && (err == nil || !strings.Contains(err.Error(), "choose one of bitnet, chatml, falcon3, inst, qwen3, qwen3.5, qwen3.8")):
 			t.Errorf("%+v: %v", tt, err)
@@ -158,15 +158,15 @@ func TestChatDetection(t *testing.T) {
 			t.Errorf("%+v: %v, %v", tt, chat, err)
 		}
 	}
-	if len(models.Chats()) != 7 {
-		t.Errorf("%v", models.Chats())
+	if len(arch.Chats()) != 7 {
+		t.Errorf("%v", arch.Chats())
 	}
-	for _, c := range models.Chats() {
+	for _, c := range arch.Chats() {
 		if c.Name == "" || c.About == "" || len(c.Marks) == 0 {
 			t.Errorf("%+v", c)
 		}
 	}
-	for _, a := range models.Architectures() {
+	for _, a := range arch.Tables() {
 		if a.Text.IgnoreTemplate && a.Text.Chat == nil {
 			t.Errorf("%s takes no template and has none", a.Name)
 		}

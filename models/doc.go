@@ -3,16 +3,16 @@
 //
 // # What a model is
 //
-// An [Architecture] is a table of tensors and metadata keys (package arch) and
-// the computation of a block; an [arch.Config] is the numbers that give the
+// An architecture (package architectures, a file each) is a table of tensors and metadata
+// keys (package arch) and the computation of a block (package forward); an [arch.Config] is the numbers that give the
 // table its shapes; an [arch.Preset] is the Config of a real model. From these
 // follow, for any model, the list of its tensors ([arch.Table.Tensors]), a check
 // of a file against it ([arch.Table.CheckInventory]), and the shapes that its
-// products have ([ProjectionShapes]):
+// products have ([arch.ProjectionShapes]):
 //
-//	general.architecture ──Lookup──▶ Architecture ─┐
-//	                                               ├─▶ TensorSpec{Name, Role, Shape, Type} …
-//	<architecture>.* ───ConfigFromGGUF──▶ Config ──┘
+//	general.architecture ──arch.Lookup──▶ Table ─┐
+//	                                             ├─▶ TensorSpec{Name, Role, Shape, Type} …
+//	<architecture>.* ───ConfigFromGGUF──▶ Config ┘
 //
 // A tensor's role, not its format, decides what it is:
 //
@@ -25,12 +25,13 @@
 //	taps, rate, bias             f32
 //
 // Adding an architecture is adding a file that registers its table and its
-// block's computation: qwen3.go is one, and toy_test.go one for tests.
+// block's computation: architectures/qwen3.go is one, and toy_test.go beside it one for
+// tests.
 //
 // # Conversations
 //
 // How a model was taught to see a conversation is a field of its architecture,
-// [arch.Chat]. [Chats] lists them:
+// [arch.Chat]. [arch.Chats] lists them:
 //
 //	bitnet  User: …<|eot_id|>Assistant:␣
 //	chatml  <|im_start|>user\n…<|im_end|>\n<|im_start|>assistant\n
@@ -44,7 +45,7 @@
 //
 // # Where one comes from
 //
-// A [Source] is a file whose first bytes tell its container, GGUF or .cellm, or a
+// A [source.Source] is a file whose first bytes tell its container, GGUF or .cellm, or a
 // Hugging Face directory (config.json and safetensors). All are read as if they
 // were GGUF: tensors get its names, and a directory's ternary ones, packed in bytes or still floats, become i2_s or
 // ternary_u32 as they are asked for, a few rows at a time (package hf). A

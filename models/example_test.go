@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"onebit/models"
+	"onebit/models/arch"
 	"onebit/models/synth"
 	"onebit/models/tokenizer"
 )
@@ -56,7 +57,7 @@ func Example() {
 
 // randomModel writes a preset's model to a temporary file.
 func randomModel(name string) (path string, remove func()) {
-	preset, err := models.LookupPreset(name)
+	preset, err := arch.LookupPreset(name)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"onebit/formats/gguf"
 	"onebit/models"
 	"onebit/models/arch"
+	"onebit/models/source"
 	"onebit/models/synth"
 )
 
@@ -28,7 +29,7 @@ type fixture struct {
 // preset returns one of the tiny presets, made smaller still. The widths of
 // qwen3's heads do not add up to the hidden size.
 func preset(name string) *arch.Preset {
-	p := *must(models.LookupPreset(name))
+	p := *must(arch.LookupPreset(name))
 	p.Config.Hidden, p.Config.FFN = 128, 256
 	if name == "tiny-bitnet" {
 		p.Config.Heads, p.Config.KVHeads = 2, 1
@@ -40,7 +41,7 @@ func preset(name string) *arch.Preset {
 func tiny1bitLLM() *arch.Preset {
 	p := preset("tiny-bitnet")
 	p.Name, p.Tokenizer = "tiny-1bitllm", "sentencepiece"
-	p.Table = &models.BitNet.Table
+	p.Table = must(arch.Lookup("bitnet"))
 	p.Config.Arch, p.Config.Heads, p.Config.KVHeads, p.Config.HeadDim = "bitnet", 4, 4, 32
 	return p
 }
@@ -55,7 +56,7 @@ func tinyUntied() *arch.Preset {
 
 // smallPresets are those of every architecture that tests run.
 func smallPresets() []*arch.Preset {
-	return slices.DeleteFunc(models.Presets(), func(p *arch.Preset) bool { return p.Config.Hidden > 512 })
+	return slices.DeleteFunc(arch.Presets(), func(p *arch.Preset) bool { return p.Config.Hidden > 512 })
 }
 
 func must[T any](v T, err error) T {
@@ -180,7 +181,7 @@ func (x *fixture) path(t testing.TB) string {
 // open makes a model of it that the test's end closes.
 func (x *fixture) open(t testing.TB, opt models.Options) *models.Model {
 	t.Helper()
-	m, err := models.Load(t.Context(), models.FromGGUF(x.file(t)), opt)
+	m, err := models.Load(t.Context(), source.FromGGUF(x.file(t)), opt)
 	if err != nil {
 		t.Fatal(err)
 	}

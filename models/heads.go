@@ -125,8 +125,8 @@ func (h *headTrial) listen(s *Session, text []int) error {
 
 // headInput is what the head multiplied last.
 func (s *Session) headInput() engine.Buffer {
-	if r := s.model.Head.rotation; r != nil {
-		return s.turned[r]
+	if r := s.model.Head.Rotation; r != nil {
+		return s.pass.Rotated(r)
 	}
 	return s.last
 }
@@ -135,7 +135,7 @@ func (s *Session) headInput() engine.Buffer {
 // that it does not fit.
 func (h *headTrial) multiply() {
 	head := h.model.Head
-	h.engine.MultiplyOne(make([]float32, head.Rows), head.weight, h.x[:head.Cols])
+	h.engine.MultiplyOne(make([]float32, head.Rows), head.Weight, h.x[:head.Cols])
 }
 
 // medianTime is how long one of trialTimes calls took, before each of which something
@@ -163,7 +163,7 @@ func (h *headTrial) own() HeadTrial {
 func (h *headTrial) try(to *formats.Type) (out HeadTrial, err error) {
 	head := h.model.Head
 	start := clock.Now()
-	t, err := h.engine.Try(head.weight, h.rows, to)
+	t, err := h.engine.Try(head.Weight, h.rows, to)
 	if err != nil {
 		return out, fmt.Errorf("trying a head in %s: %w", to.Name, err)
 	}

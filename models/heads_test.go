@@ -8,6 +8,7 @@ import (
 
 	"onebit/formats"
 	"onebit/models"
+	"onebit/models/arch"
 	"onebit/models/engine/cpu"
 	"onebit/models/perplexity"
 )
@@ -15,7 +16,7 @@ import (
 // TestTryHeads compares what a trial says of heads with models that have them. Of so
 // small a vocabulary all is tried.
 func TestTryHeads(t *testing.T) {
-	x := newFixture(t, must(models.LookupPreset("tiny-bitnet")))
+	x := newFixture(t, must(arch.LookupPreset("tiny-bitnet")))
 	own := x.open(t, models.Options{})
 	text := []int{5, 9, 3, 200, 77, 1, 0, 31, 450, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22}
 	trials := must(own.TryHeads(context.Background(), text))

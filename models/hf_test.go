@@ -20,6 +20,7 @@ import (
 	"onebit/models/arch"
 	"onebit/models/engine/cpu"
 	"onebit/models/modeltest"
+	"onebit/models/source"
 )
 
 // hf writes the fixture as a checkpoint.
@@ -137,7 +138,7 @@ func TestHFEqualsGGUF(t *testing.T) {
 		{"qwen3 in bf16", modeltest.HF{}, func() (_, _ *fixture) { return same(floats(newFixture(t, preset("tiny")), formats.BF16)) }},
 		{"llama in f16", modeltest.HF{}, func() (_, _ *fixture) { return same(floats(newFixture(t, preset("tiny-llama")), formats.F16)) }},
 		{"minicpm in bf16", modeltest.HF{}, func() (_, _ *fixture) {
-			return same(floats(newFixture(t, must(models.LookupPreset("tiny-minicpm"))), formats.BF16))
+			return same(floats(newFixture(t, must(arch.LookupPreset("tiny-minicpm"))), formats.BF16))
 		}},
 		{"qwen3 in f32, its own head", modeltest.HF{Files: 2}, func() (_, _ *fixture) { return same(floats(newFixture(t, tinyUntied()), formats.F32)) }},
 	} {
@@ -164,7 +165,7 @@ func TestHFMatchesOracle(t *testing.T) {
 		preset *arch.Preset
 		how    modeltest.HF
 	}{{preset("tiny-bitnet"), modeltest.HF{Linear: "bitlinear"}}, {tiny1bitLLM(), modeltest.HF{InnerLN: true}}, {preset("tiny"), modeltest.HF{}},
-		{preset("tiny-llama"), modeltest.HF{Linear: "bitlinear"}}, {preset("tiny-llama"), modeltest.HF{}}, {must(models.LookupPreset("tiny-minicpm")), modeltest.HF{}},
+		{preset("tiny-llama"), modeltest.HF{Linear: "bitlinear"}}, {preset("tiny-llama"), modeltest.HF{}}, {must(arch.LookupPreset("tiny-minicpm")), modeltest.HF{}},
 		{preset("tiny-qwen35"), modeltest.HF{Files: 2}}, {smallQwen35(), modeltest.HF{}}, {smallQwen35(), modeltest.HF{Class: 1}}}) {
 		x := newFixture(t, tt.preset)
 		ids := text(16, tt.preset.Config.Vocab)
@@ -185,10 +186,10 @@ func TestHFBecomesGGUF(t *testing.T) {
 	for _, tt := range require.Draw(t, 3, []struct {
 		preset *arch.Preset
 		how    modeltest.HF
-	}{{smallQwen35(), modeltest.HF{}}, {smallQwen35(), modeltest.HF{Class: 1}}, {must(models.LookupPreset("tiny-minicpm")), modeltest.HF{}},
+	}{{smallQwen35(), modeltest.HF{}}, {smallQwen35(), modeltest.HF{Class: 1}}, {must(arch.LookupPreset("tiny-minicpm")), modeltest.HF{}},
 		{preset("tiny-llama"), modeltest.HF{}}, {preset("tiny-llama"), modeltest.HF{Linear: "bitlinear"}}}) {
 		x := newFixture(t, tt.preset)
-		src := must(models.OpenSource(x.hf(t, tt.how), gguf.Options{}))
+		src := must(source.Open(x.hf(t, tt.how), gguf.Options{}))
 		defer src.Close()
 		meta, err := src.Metadata()
 		if err != nil && !errors.Is(err, os.ErrNotExist) { // of a tokenizer
@@ -220,7 +221,7 @@ func TestHFOfPlainLlama(t *testing.T) {
 	for _, info := range x.projections() {
 		x.requantize(t, info.Name, formats.BF16)
 	}
-	src := must(models.OpenSource(x.hf(t, modeltest.HF{}), gguf.Options{}))
+	src := must(source.Open(x.hf(t, modeltest.HF{}), gguf.Options{}))
 	defer src.Close()
 	for _, info := range src.Tensors() {
 		if want := x.data[info.Name]; len(info.Shape) > 1 && !slices.Equal(must(src.Tensor(info.Name)).Data, want) {
@@ -245,7 +246,7 @@ func TestHFMetadata(t *testing.T) {
 		if !p.Config.TiedHead {
 			x.put(t, "output.weight", formats.F32, nil, 1)
 		}
-		if _, c, err := models.ConfigFromGGUF(x.file(t)); err != nil || c != p.Config {
+		if _, c, err := source.ConfigFromGGUF(x.file(t)); err != nil || c != p.Config {
 			t.Errorf("%s: %v\ngot  %+v\nwant %+v", p.Name, err, c, p.Config)
 		}
 	}
@@ -254,7 +255,7 @@ func TestHFMetadata(t *testing.T) {
 		x.requantize(t, info.Name, formats.BF16)
 	}
 	dir := x.hf(t, modeltest.HF{})
-	src := must(models.OpenSource(dir, gguf.Options{}))
+	src := must(source.Open(dir, gguf.Options{}))
 	defer src.Close()
 	got := map[string]string{}
 	for _, kv := range must(src.Metadata()) {

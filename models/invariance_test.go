@@ -18,6 +18,7 @@ import (
 	"onebit/models/arch"
 	"onebit/models/engine"
 	"onebit/models/engine/cpu"
+	"onebit/models/source"
 )
 
 // greedy generates n tokens after a prompt, and returns them with the logits
@@ -192,7 +193,7 @@ func TestSessionSteps(t *testing.T) {
 		if b.Index != n {
 			t.Errorf("block %d has index %d", n, b.Index)
 		}
-		b.Forward(steps)
+		steps.Forward(b)
 	}
 	logits, err = steps.Finish()
 	check("in steps", 8, logits, err)
@@ -215,7 +216,7 @@ func TestTruncateForgets(t *testing.T) {
 	}
 	s.SetHidden(hidden)
 	for _, b := range m.Blocks() {
-		b.Forward(s)
+		s.Forward(b)
 	}
 	s.Finish() // whatever comes of it
 	if err := s.Truncate(2); err != nil {
@@ -252,7 +253,7 @@ func TestDecodeDoesNotAllocate(t *testing.T) {
 // A head that is converted has the error of its format, and the logits follow
 // it.
 func TestHeadFormat(t *testing.T) {
-	p := must(models.LookupPreset("tiny-bitnet")) // whose rows fill blocks of 256
+	p := must(arch.LookupPreset("tiny-bitnet")) // whose rows fill blocks of 256
 	x := newFixture(t, p)
 	ids := text(20, p.Config.Vocab)
 	plain := x.open(t, models.Options{})
@@ -291,11 +292,11 @@ func TestHeadFormat(t *testing.T) {
 			t.Errorf("%s: NMSE of the logits %g, want %g to %g", tt.format.Name, got, tt.low, 2*tt.high)
 		}
 	}
-	if _, err := models.Load(t.Context(), models.FromGGUF(x.file(t)), models.Options{Head: formats.I2_S}); err == nil {
+	if _, err := models.Load(t.Context(), source.FromGGUF(x.file(t)), models.Options{Head: formats.I2_S}); err == nil {
 		t.Error("a head in i2_s, whose scale is the tensor's, was accepted")
 	}
 	narrow := newFixture(t, preset("tiny-bitnet")).file(t)
-	_, err := models.Load(t.Context(), models.FromGGUF(narrow), models.Options{Head: formats.Q6_K})
+	_, err := models.Load(t.Context(), source.FromGGUF(narrow), models.Options{Head: formats.Q6_K})
 	const want128 = `tensor "token_embd.weight": cannot convert the head: q6_k: 128 columns do not fill blocks of 256; choose another format, such as q8_0`
 	if err == nil || !strings.Contains(err.Error(), want128) {
 		t.Errorf("a q6_k head of 128 columns: %v, want %q", err, want128)

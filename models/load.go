@@ -4,14 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"onebit/formats"
 	"onebit/internal/mmap"
 	"onebit/models/arch"
 	"onebit/models/engine"
+	"onebit/models/forward"
+	"onebit/models/source"
 )
 
-// Open opens the model at path, as OpenSource does, checks
+// Open opens the model at path, as source.Open does, checks
 // its tensors against its architecture, and makes the weights ready: those
 // outside the transformer blocks first, then block after block, the pages of a
 // packed tensor released before the next is read. Weights that are used in
@@ -20,9 +23,9 @@ import (
 // key or the tensor.
 //
 // The file stays mapped. If another process cuts it short meanwhile, those methods
-// that return errors return one that names it; Block.Forward ends the process.
+// that return errors return one that names it; [Session.Forward] ends the process.
 func Open(ctx context.Context, path string, opt Options) (*Model, error) {
-	src, err := OpenSource(path, opt.GGUF)
+	src, err := source.Open(path, opt.GGUF)
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +34,7 @@ func Open(ctx context.Context, path string, opt Options) (*Model, error) {
 
 // Load is Open for a source, which it closes if it fails; otherwise the
 // model's Close does.
-func Load(ctx context.Context, src Source, opt Options) (*Model, error) {
+func Load(ctx context.Context, src source.Source, opt Options) (*Model, error) {
 	m := &Model{source: src}
 	if err := mmap.Guard(func() error { return m.load(ctx, opt) }); err != nil {
 		m.Close()
@@ -54,9 +57,7 @@ func (m *Model) load(ctx context.Context, opt Options) error {
 		return err
 	}
 	m.Config = config
-	if m.Arch, err = Lookup(table.Name); err != nil {
-		return err
-	}
+	m.Arch = forward.Of(table)
 	if err := m.checkTensors(); err != nil {
 		return err
 	}
@@ -64,18 +65,38 @@ func (m *Model) load(ctx context.Context, opt Options) error {
 	if err != nil {
 		return err
 	}
-	m.rotations = newRotations(rotation)
-	m.rope = newRope(m.Config, m.Arch.AdjacentPairs)
+	m.rope = forward.NewRope(m.Config, m.Arch.AdjacentPairs)
 	if m.Config.RopeScaling.Type == arch.LongRope {
 		if err := m.divideFrequencies(); err != nil {
 			return err
 		}
 	}
-	if err := m.loadWeights(ctx, opt); err != nil {
+	if err := m.loadWeights(ctx, opt, forward.NewRotations(rotation)); err != nil {
 		return err
 	}
 	m.plan, err = NewPlan(m.source, opt)
 	return err
+}
+
+// divideFrequencies takes what divides them within the original context from the
+// source's tensors.
+func (m *Model) divideFrequencies() error {
+	const name = "rope_factors_short.weight"
+	t, err := m.source.Tensor(name)
+	if err != nil {
+		return err
+	}
+	factors, err := t.Floats()
+	if err != nil {
+		return m.source.Fault(name, err)
+	}
+	for i, f := range factors {
+		if !(f > 0) || math.IsInf(float64(f), 1) {
+			return m.source.Fault(name, fmt.Errorf("divisor %d of the rotary embedding's frequencies is %v, want one that is positive and finite", i, f))
+		}
+		m.rope.Freq[i] /= float64(f)
+	}
+	return m.source.Release(name)
 }
 
 // checkTensors compares the inventory and the vocabulary.
@@ -102,10 +123,10 @@ func headName(c arch.Config) string {
 
 // loadWeights asks the engine for all weights, in the order in which a token
 // meets them.
-func (m *Model) loadWeights(ctx context.Context, opt Options) error {
+func (m *Model) loadWeights(ctx context.Context, opt Options, r *forward.Rotations) error {
 	var requested []engine.Request
-	for _, r := range requests(m.Arch, m.Config, opt.Head) {
-		requested = append(requested, r.Request)
+	for _, w := range requests(m.Arch, m.Config, opt.Head) {
+		requested = append(requested, w.Request)
 	}
 	weights, err := m.engine.Load(ctx, requested)
 	if err != nil {
@@ -113,12 +134,11 @@ func (m *Model) loadWeights(ctx context.Context, opt Options) error {
 	}
 	m.embedding, weights = weights[0], weights[1:]
 	for n := range m.Config.Layers {
-		declared := m.Arch.BlockDeclarations(m.Config, n)
-		m.blocks, weights = append(m.blocks, m.newBlock(n, declared, weights)), weights[len(declared):]
+		declared := len(m.Arch.BlockDeclarations(m.Config, n))
+		m.blocks, weights = append(m.blocks, forward.NewBlock(n, m.Arch, m.Config, r, weights)), weights[declared:]
 	}
-	m.outputNorm, m.Head = weights[0], newLinear(weights[1])
-	m.Head.rotation = m.rotations.layer(m.Head, m.Config, false)
-	m.embeddingRotation = m.rotations.rows(arch.EmbeddingTensor, m.Config.Hidden)
+	m.outputNorm, m.Head = weights[0], r.Linear(weights[1], m.Config, false)
+	m.embeddingRotation = r.Rows(arch.EmbeddingTensor, m.Config.Hidden)
 	m.HeadError = weights[1].Info().Error
 	m.headConverted = opt.Head != nil
 	return nil
@@ -132,7 +152,7 @@ type request struct {
 }
 
 // requests are for all weights of a model, in the order in which a token meets them.
-func requests(a *Architecture, c arch.Config, head *formats.Type) []request {
+func requests(a *forward.Architecture, c arch.Config, head *formats.Type) []request {
 	out := []request{{engine.Request{Tensor: arch.EmbeddingTensor, Use: engine.Table}, c.Layers}}
 	for n := range c.Layers {
 		for _, t := range a.BlockTensors(c, n) {

@@ -2,64 +2,53 @@ package models
 
 import (
 	"errors"
-	"fmt"
 	"iter"
 	"slices"
 
-	"onebit/internal/count"
 	"onebit/kernels"
 	"onebit/models/arch"
 	"onebit/models/engine"
 	"onebit/models/engine/cpu"
+	"onebit/models/forward"
+	"onebit/models/source"
 )
 
 // A Model is a source's weights, checked against its architecture and ready to
 // multiply. It is read only: any number of sessions may run on it, taking
 // turns on its threads. It must be closed, after its sessions.
 type Model struct {
-	Arch   *Architecture
+	Arch   *forward.Architecture
 	Config arch.Config
 	// Head is the output projection. A tied one has the embedding's name.
-	Head *Linear
+	Head *forward.Linear
 	// HeadError is the NMSE of the head's weights against those of the file:
 	// 0 unless Options.Head asked for another format.
 	HeadError float64
 
-	source     Source
+	source     source.Source
 	engine     engine.Engine
 	embedding  engine.Weight
 	outputNorm engine.Weight
-	blocks     []*Block
+	blocks     []*forward.Block
 	rope       engine.Rope
 	plan       *Plan
 
 	headConverted bool // Options.Head asked for a format
 
-	rotations         *rotations
 	embeddingRotation *engine.Rotation // nil: none
-}
-
-// Notes says what of a model's files nothing here computes, for people.
-func Notes(src Source) []string {
-	out := src.Notes()
-	if _, c, err := src.Config(); err == nil && c.NextN > 0 {
-		out = append(out, fmt.Sprintf("the file has %s that predict further tokens (MTP), blocks %d to %d: they are left alone",
-			count.Of(c.NextN, "block"), c.Layers, c.Layers+c.NextN-1))
-	}
-	return out
 }
 
 // Recurrent reports whether a block keeps a state without positions to go back
 // to; see [Session.Mark].
 func (m *Model) Recurrent() bool {
-	return slices.ContainsFunc(m.Arch.states(m.Config), func(s engine.State) bool { _, kv := s.(engine.KV); return !kv })
+	return slices.ContainsFunc(m.Arch.States(m.Config), func(s engine.State) bool { _, kv := s.(engine.KV); return !kv })
 }
 
 // Plan returns what the model and sessions on it take of memory.
 func (m *Model) Plan() *Plan { return m.plan }
 
 // Source returns what the model was loaded from, for its metadata.
-func (m *Model) Source() Source { return m.source }
+func (m *Model) Source() source.Source { return m.source }
 
 // Engine returns what the model runs on.
 func (m *Model) Engine() engine.Engine { return m.engine }
@@ -85,8 +74,8 @@ func (m *Model) Packed() error { return m.engine.Settle() }
 
 // Blocks yields the transformer blocks with their index, in the order of the
 // forward pass.
-func (m *Model) Blocks() iter.Seq2[int, *Block] {
-	return func(yield func(int, *Block) bool) {
+func (m *Model) Blocks() iter.Seq2[int, *forward.Block] {
+	return func(yield func(int, *forward.Block) bool) {
 		for i, b := range m.blocks {
 			if !yield(i, b) {
 				return

@@ -14,6 +14,7 @@ import (
 	"onebit/models/arch"
 	"onebit/models/engine/cpu"
 	"onebit/models/modeltest"
+	"onebit/models/source"
 )
 
 // exact multiplies with float32 activations and rounds nothing else.
@@ -45,7 +46,7 @@ var oracleModels = []oracleModel{
 		x.set("qwen3.rope.scaling.factor", container.Of(float32(2)))
 	}},
 	{"llama", preset("tiny-llama"), nil},
-	{"minicpm", must(models.LookupPreset("tiny-minicpm")), nil},
+	{"minicpm", must(arch.LookupPreset("tiny-minicpm")), nil},
 	{"minicpm of q4_k", minicpmIn4Bits(true), nil},
 	{"minicpm with its own head, without keys", minicpmIn4Bits(false), func(t testing.TB, x *fixture) {
 		for _, key := range []string{"embedding_scale", "residual_scale", "logit_scale", "rope.scaling.type", "rope.scaling.original_context_length"} {
@@ -148,14 +149,14 @@ func nmse(t *testing.T, s *models.Session, ids []int, want [][]float64) float64 
 
 // minicpmIn4Bits has an embedding in q4_k, which may be its head; or that is in q6_k.
 func minicpmIn4Bits(tied bool) *arch.Preset {
-	p := *must(models.LookupPreset("tiny-minicpm"))
+	p := *must(arch.LookupPreset("tiny-minicpm"))
 	p.Types, p.Config.TiedHead = nil, tied
 	return &p
 }
 
 // MiniCPM's factors all count: a file with another gives other logits.
 func TestMiniCPMFactors(t *testing.T) {
-	p := must(models.LookupPreset("tiny-minicpm"))
+	p := must(arch.LookupPreset("tiny-minicpm"))
 	x := newFixture(t, p)
 	ids := text(8, p.Config.Vocab)
 	oracle := must(modeltest.Load(x.file(t)))
@@ -180,7 +181,7 @@ func TestMiniCPMFactors(t *testing.T) {
 
 // What is wrong with the factors and divisors is told by the key or the tensor.
 func TestMiniCPMRefuses(t *testing.T) {
-	p := must(models.LookupPreset("tiny-minicpm"))
+	p := must(arch.LookupPreset("tiny-minicpm"))
 	for _, tt := range []struct {
 		name   string
 		change func(x *fixture)
@@ -197,7 +198,7 @@ func TestMiniCPMRefuses(t *testing.T) {
 	} {
 		x := newFixture(t, p)
 		tt.change(x)
-		m, err := models.Load(t.Context(), models.FromGGUF(x.file(t)), models.Options{})
+		m, err := models.Load(t.Context(), source.FromGGUF(x.file(t)), models.Options{})
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
 		}

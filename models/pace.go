@@ -1,6 +1,8 @@
 package models
 
-import "slices"
+import (
+	"slices"
+)
 
 // A pace says how many tokens to draft. It knows what passes over several
 // columns have cost, by how many those were, and how often the text went on as it had

@@ -14,6 +14,8 @@ import (
 	"onebit/models/arch"
 	"onebit/models/engine"
 	"onebit/models/engine/cpu"
+	"onebit/models/forward"
+	"onebit/models/source"
 )
 
 // A Plan says what a model and sessions on it take of memory, before they do. The
@@ -75,20 +77,17 @@ func (f Footprint) String() string {
 
 // NewPlan plans for a source that would be loaded with these options. It reads no
 // weights.
-func NewPlan(src Source, opt Options) (*Plan, error) {
+func NewPlan(src source.Source, opt Options) (*Plan, error) {
 	table, c, err := src.Config()
 	if err != nil {
 		return nil, err
 	}
-	a, err := Lookup(table.Name)
-	if err != nil {
-		return nil, err
-	}
+	a := forward.Of(table)
 	rotation, err := src.Rotation()
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{name: src.Name(), config: c, states: a.states(c), threads: opt.threads(), rotated: rotation != nil}
+	p := &Plan{name: src.Name(), config: c, states: a.States(c), threads: opt.threads(), rotated: rotation != nil}
 	return p, p.addWeights(src, a, &opt)
 }
 
@@ -104,7 +103,7 @@ func (o *Options) threads() int {
 
 // addWeights adds them up. Of a model that is streamed, one block is in memory at a
 // time.
-func (p *Plan) addWeights(src Source, a *Architecture, opt *Options) error {
+func (p *Plan) addWeights(src source.Source, a *forward.Architecture, opt *Options) error {
 	infos := map[string]container.TensorInfo{}
 	for _, info := range src.Tensors() {
 		infos[info.Name] = info

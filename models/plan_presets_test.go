@@ -9,18 +9,19 @@ import (
 	"onebit/models"
 	"onebit/models/arch"
 	"onebit/models/engine/cpu"
+	"onebit/models/source"
 )
 
 // presetSource is a preset's model without a file: a plan reads no weights.
 type presetSource struct {
-	models.Source
+	source.Source
 	preset *arch.Preset
 	infos  []container.TensorInfo
 }
 
-func newPresetSource(t *testing.T, name string) models.Source {
+func newPresetSource(t *testing.T, name string) source.Source {
 	t.Helper()
-	s := presetSource{preset: must(models.LookupPreset(name))}
+	s := presetSource{preset: must(arch.LookupPreset(name))}
 	for _, d := range s.preset.Tensors() {
 		s.infos = append(s.infos, container.TensorInfo{Name: d.Name, Type: d.Type, Shape: d.Shape, Size: int64(must(d.Bytes()))})
 	}

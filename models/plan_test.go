@@ -13,6 +13,8 @@ import (
 	"onebit/models"
 	"onebit/models/arch"
 	"onebit/models/engine/cpu"
+	"onebit/models/forward"
+	"onebit/models/source"
 )
 
 // A plan says what is taken then: weights in place and packed, keys and values and
@@ -20,7 +22,7 @@ import (
 func TestPlanIsWhatIsTaken(t *testing.T) {
 	require.Unplayed(t, "sessions are the same code on every machine")
 	sameEverywhere(t)
-	for _, p := range []*arch.Preset{preset("tiny"), tinyUntied(), preset("tiny-bitnet"), must(models.LookupPreset("tiny-qwen35"))} {
+	for _, p := range []*arch.Preset{preset("tiny"), tinyUntied(), preset("tiny-bitnet"), must(arch.LookupPreset("tiny-qwen35"))} {
 		x := newFixture(t, p)
 		for _, opt := range []models.Options{
 			{CPU: cpu.Options{Packing: cpu.PackFirst, Threads: 2}},
@@ -29,7 +31,7 @@ func TestPlanIsWhatIsTaken(t *testing.T) {
 			{CPU: cpu.Options{Packing: cpu.PackFirst, Threads: 2}, Head: formats.Q8_0},
 		} {
 			t.Run(fmt.Sprintf("%s/packing %d/head %v", p.Name, opt.CPU.Packing, opt.Head != nil), func(t *testing.T) {
-				testPlan(t, x.open(t, opt), must(models.NewPlan(models.FromGGUF(x.file(t)), opt)))
+				testPlan(t, x.open(t, opt), must(models.NewPlan(source.FromGGUF(x.file(t)), opt)))
 			})
 		}
 	}
@@ -41,7 +43,7 @@ func testPlan(t *testing.T, m *models.Model, plan *models.Plan) {
 	}
 	packed, _, _ := m.Engine().(*cpu.Engine).Taken()
 	inPlace, layers := int64(0), 0
-	count := func(l *models.Linear) {
+	count := func(l *forward.Linear) {
 		if layers++; l.Variant().Layout.PackedBytes == nil && l.Type != formats.Q8_0 {
 			inPlace += int64(l.Bytes())
 		}

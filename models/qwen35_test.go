@@ -16,13 +16,14 @@ import (
 	"onebit/models/arch"
 	"onebit/models/engine/cpu"
 	"onebit/models/modeltest"
+	"onebit/models/source"
 )
 
 // smallQwen35 has what the real models have and tiny-qwen35 has not: several
 // delta nets in a row, and three value heads to a key head. Its projections are
 // in fp16, so that they may be rotated without loss.
 func smallQwen35() *arch.Preset {
-	p := *must(models.LookupPreset("tiny-qwen35"))
+	p := *must(arch.LookupPreset("tiny-qwen35"))
 	p.Name = "small-qwen35"
 	p.Config.Layers, p.Config.TiedHead, p.Config.Vocab = 8, false, 300
 	p.Config.Delta = arch.Delta{Interval: 4, KeyHeads: 2, ValueHeads: 6, HeadDim: 64, Taps: 4}
@@ -39,7 +40,7 @@ func fold(t testing.TB, x *fixture) {
 		x.set(kv.Key, kv.Value)
 	}
 	c := smallQwen35().Config
-	rotation := must(models.FromGGUF(x.file(t)).Rotation())
+	rotation := must(source.FromGGUF(x.file(t)).Rotation())
 	for _, info := range slices.Clone(x.tensors) {
 		if !rotation.Weights[info.Name] && !rotation.Rows[info.Name] {
 			continue
@@ -234,7 +235,7 @@ func TestRotationRefusals(t *testing.T) {
 		}
 		return x
 	}
-	if _, err := models.FromGGUF(rotated().file(t)).Rotation(); err != nil {
+	if _, err := source.FromGGUF(rotated().file(t)).Rotation(); err != nil {
 		t.Fatalf("refused before the change: %v", err)
 	}
 	const prefix = "prism.hadamard."
@@ -308,7 +309,7 @@ func TestRotationRefusals(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			x := rotated()
 			tt.change(t, x)
-			_, err := models.Load(t.Context(), models.FromGGUF(x.file(t)), models.Options{})
+			_, err := models.Load(t.Context(), source.FromGGUF(x.file(t)), models.Options{})
 			if err == nil || !strings.Contains(err.Error(), prefix+tt.key) || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("error %v, want %s%s and %s", err, prefix, tt.key, tt.want)
 			}
@@ -327,7 +328,7 @@ func TestNextTokenBlocks(t *testing.T) {
 	if m.Config.Layers != 2 || m.Config.NextN != 1 {
 		t.Errorf("%d blocks and %d", m.Config.Layers, m.Config.NextN)
 	}
-	if notes := models.Notes(m.Source()); len(notes) != 1 || !strings.Contains(notes[0], "1 block that predict further tokens (MTP), blocks 2 to 2") {
+	if notes := source.Notes(m.Source()); len(notes) != 1 || !strings.Contains(notes[0], "1 block that predict further tokens (MTP), blocks 2 to 2") {
 		t.Errorf("notes %q", notes)
 	}
 	ids := text(9, 512)
@@ -335,7 +336,7 @@ func TestNextTokenBlocks(t *testing.T) {
 		t.Error("they change the logits")
 	}
 	x.put(t, "blk.3.attn_norm.weight", formats.F32, nil, 128)
-	if _, err := models.Load(t.Context(), models.FromGGUF(x.file(t)), models.Options{}); err == nil || !strings.Contains(err.Error(), `"blk.3.attn_norm.weight": unexpected`) {
+	if _, err := models.Load(t.Context(), source.FromGGUF(x.file(t)), models.Options{}); err == nil || !strings.Contains(err.Error(), `"blk.3.attn_norm.weight": unexpected`) {
 		t.Errorf("a block behind them: %v", err)
 	}
 }
@@ -366,14 +367,14 @@ func TestDeltaRefusals(t *testing.T) {
 	} {
 		x := newFixture(t, preset("tiny-qwen35"))
 		x.set("qwen35."+tt.key, tt.value)
-		if _, err := models.Load(t.Context(), models.FromGGUF(x.file(t)), models.Options{}); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := models.Load(t.Context(), source.FromGGUF(x.file(t)), models.Options{}); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %s", tt.key, err, tt.want)
 		}
 	}
 	for _, key := range []string{"inner_size", "time_step_rank", "group_count", "conv_kernel", "state_size"} {
 		x := newFixture(t, preset("tiny-qwen35"))
 		x.unset("qwen35.ssm." + key)
-		_, err := models.Load(t.Context(), models.FromGGUF(x.file(t)), models.Options{})
+		_, err := models.Load(t.Context(), source.FromGGUF(x.file(t)), models.Options{})
 		if err == nil || !strings.Contains(err.Error(), "qwen35.ssm."+key) || !strings.Contains(err.Error(), "missing") {
 			t.Errorf("without ssm.%s: %v", key, err)
 		}
@@ -387,15 +388,15 @@ func TestDeltaRefusals(t *testing.T) {
 func TestCellmOfRotatedModel(t *testing.T) {
 	x := newFixture(t, preset("tiny"))
 	f := x.file(t)
-	table, c, err := models.ConfigFromGGUF(f)
+	table, c, err := source.ConfigFromGGUF(f)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := models.NewCellm(io.Discard, table, c, foldedMetadata(), f.Tensors()); err == nil || !strings.Contains(err.Error(), "rotated") {
+	if _, err := source.NewCellm(io.Discard, table, c, foldedMetadata(), f.Tensors()); err == nil || !strings.Contains(err.Error(), "rotated") {
 		t.Errorf("rotated: %v", err)
 	}
 	c.RopeDim = 32
-	if _, err := models.NewCellm(io.Discard, table, c, nil, f.Tensors()); err == nil || !strings.Contains(err.Error(), "turns 32 of the 64 values") {
+	if _, err := source.NewCellm(io.Discard, table, c, nil, f.Tensors()); err == nil || !strings.Contains(err.Error(), "turns 32 of the 64 values") {
 		t.Errorf("part of a head: %v", err)
 	}
 }
@@ -404,10 +405,10 @@ func TestCellmOfRotatedModel(t *testing.T) {
 // its head's: the oracle brings both back.
 func TestRotatedPresets(t *testing.T) {
 	for _, tied := range []bool{false, true} {
-		p := *must(models.LookupPreset("tiny-qwen35"))
+		p := *must(arch.LookupPreset("tiny-qwen35"))
 		p.Config.TiedHead, p.Rotation = tied, 128
 		x := newFixture(t, &p)
-		rotation := must(models.FromGGUF(x.file(t)).Rotation())
+		rotation := must(source.FromGGUF(x.file(t)).Rotation())
 		if rotation == nil || rotation.Weights["token_embd.weight"] != tied || rotation.Weights["output.weight"] == tied || !rotation.Grouped {
 			t.Fatalf("tied %v: %+v", tied, rotation)
 		}
@@ -442,12 +443,12 @@ func FuzzRotation(f *testing.F) {
 		}
 		x.set(prefix+"weight_names", container.ArrayOf([]string{layer}))
 		x.set(prefix+"inverse_weight_names", container.ArrayOf([]string{rows}))
-		source := models.FromGGUF(x.file(t))
-		r, err := source.Rotation()
+		src := source.FromGGUF(x.file(t))
+		r, err := src.Rotation()
 		if err != nil {
 			return
 		}
-		table, c, err := source.Config()
+		table, c, err := src.Config()
 		if err != nil {
 			t.Fatal(err)
 		}

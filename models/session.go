@@ -13,6 +13,7 @@ import (
 	"onebit/models/arch"
 	"onebit/models/engine"
 	"onebit/models/engine/cpu"
+	"onebit/models/forward"
 )
 
 // ErrContextFull is wrapped by the error for tokens beyond a session's
@@ -76,24 +77,15 @@ const (
 type Session struct {
 	model   *Model
 	stream  engine.Stream
+	pass    *forward.Pass
 	context int // tokens that it can hold
 	batch   int
 	n       int // tokens of the batch in progress
 
-	x      engine.Buffer                      // Hidden: the residual stream
-	h      engine.Buffer                      // Hidden: input or output of a projection
-	q      engine.Buffer                      // Heads·HeadDim
-	k, v   engine.Buffer                      // KVHeads·HeadDim
-	att    engine.Buffer                      // Heads·HeadDim
-	gate   engine.Buffer                      // FFN
-	up     engine.Buffer                      // FFN
-	last   engine.Buffer                      // Hidden: columns whose logits are wanted
-	logits engine.Buffer                      // Vocab
-	others map[string]engine.Buffer           // of buffer
-	turned map[*engine.Rotation]engine.Buffer // inputs of layers that are rotated
+	last   engine.Buffer // Hidden: columns whose logits are wanted
+	logits engine.Buffer // Vocab
 
-	products []engine.Product
-	one      [1]int // of Decode: operations let their arguments escape
+	one [1]int // of Decode: operations let their arguments escape
 }
 
 // NewSession starts a session on m. The error is a *[MemoryError] if its context
@@ -108,7 +100,7 @@ func (m *Model) NewSession(opt SessionOptions) (*Session, error) {
 		return nil, err
 	}
 	stream, err := m.engine.NewStream(engine.StreamOptions{
-		States: m.Arch.states(c), Context: opt.Context, Batch: opt.Batch, Cache: opt.Cache, Rope: m.rope,
+		States: m.Arch.States(c), Context: opt.Context, Batch: opt.Batch, Cache: opt.Cache, Rope: m.rope,
 	})
 	if err != nil {
 		return nil, err
@@ -121,13 +113,9 @@ func (m *Model) NewSession(opt SessionOptions) (*Session, error) {
 
 // newSession makes a session's buffers on a stream.
 func (m *Model) newSession(stream engine.Stream) *Session {
-	c := m.Config
-	q, kv := c.Heads*c.HeadDim, c.KVHeads*c.HeadDim
 	return &Session{
-		model: m, stream: stream,
-		x: stream.Buffer(c.Hidden), h: stream.Buffer(c.Hidden), last: stream.Buffer(c.Hidden),
-		q: stream.Buffer(q), k: stream.Buffer(kv), v: stream.Buffer(kv), att: stream.Buffer(q),
-		gate: stream.Buffer(c.FFN), up: stream.Buffer(c.FFN), logits: stream.Buffer(c.Vocab), others: map[string]engine.Buffer{}, turned: map[*engine.Rotation]engine.Buffer{},
+		model: m, stream: stream, pass: forward.NewPass(stream, m.Arch, m.Config),
+		last: stream.Buffer(m.Config.Hidden), logits: stream.Buffer(m.Config.Vocab),
 	}
 }
 
@@ -149,16 +137,6 @@ func (m *Model) fits(opt SessionOptions) error {
 	}
 	_, err := m.plan.Check(opt, max(0, memory-others))
 	return err
-}
-
-// buffer returns one that only some architectures need, made at its first use.
-func (s *Session) buffer(name string, width int) engine.Buffer {
-	b := s.others[name]
-	if b == nil {
-		b = s.stream.Buffer(width)
-		s.others[name] = b
-	}
-	return b
 }
 
 // Close frees what the session keeps of its text.
@@ -397,12 +375,12 @@ func (s *Session) through(ids []int) error {
 
 func (s *Session) blocks() {
 	for _, b := range s.model.blocks {
-		b.Forward(s)
+		s.pass.Forward(b)
 	}
 }
 
 // Start begins a batch: it sets the residual stream to the tokens'
-// embeddings. Start, [Block.Forward] for each block, and [Session.Finish] are
+// embeddings. Start, [Session.Forward] for each block, and [Session.Finish] are
 // Prefill in steps, for those who look in between; the tokens count once
 // Finish has run.
 func (s *Session) Start(ids []int) error {
@@ -424,21 +402,24 @@ func (s *Session) startBatch(ids []int) error {
 func (s *Session) begin(ids []int) {
 	s.n = len(ids)
 	s.stream.Begin(s.n)
-	s.stream.Embed("token_embd", s.x, s.model.embedding, ids)
+	s.stream.Embed("token_embd", s.pass.X, s.model.embedding, ids)
 	if r := s.model.embeddingRotation; r != nil {
-		s.stream.Hadamard("token_embd_hadamard", s.x, s.x, r)
+		s.stream.Hadamard("token_embd_hadamard", s.pass.X, s.pass.X, r)
 	}
 	if by := s.model.Config.EmbeddingScale; by != 0 {
-		s.stream.Scale("token_embd_scale", s.x, by)
+		s.stream.Scale("token_embd_scale", s.pass.X, by)
 	}
 }
 
+// Forward takes the batch in progress through a block.
+func (s *Session) Forward(b *forward.Block) { s.pass.Forward(b) }
+
 // Hidden returns the residual stream of the batch in progress, tokens ×
 // Hidden, valid until the next block.
-func (s *Session) Hidden() ([]float32, error) { return s.stream.Read(s.x) }
+func (s *Session) Hidden() ([]float32, error) { return s.stream.Read(s.pass.X) }
 
 // SetHidden replaces the residual stream of the batch in progress.
-func (s *Session) SetHidden(x []float32) { s.stream.Write(s.x, x) }
+func (s *Session) SetHidden(x []float32) { s.stream.Write(s.pass.X, x) }
 
 // Finish ends a batch: it returns the logits that follow its last token,
 // valid until the next call, and advances the position.
@@ -484,10 +465,10 @@ func (s *Session) columnLogits(from, end int) ([]float32, error) {
 
 // head computes them.
 func (s *Session) head(from, end int) {
-	s.stream.Take(s.last, s.x, from, end)
-	s.rmsNorm("output_norm", s.last, s.last, s.model.outputNorm)
+	s.stream.Take(s.last, s.pass.X, from, end)
+	s.pass.Norm("output_norm", s.last, s.last, s.model.outputNorm)
 	if by := s.model.Config.LogitScale; by != 0 {
 		s.stream.Scale("logit_scale", s.last, 1/by)
 	}
-	s.multiply("output", s.last, into{s.model.Head, s.logits})
+	s.pass.Multiply("output", s.last, s.model.Head.To(s.logits))
 }

@@ -8,12 +8,12 @@ import (
 	"testing"
 
 	"onebit/formats/gguf"
-	"onebit/models"
+	"onebit/models/source"
 )
 
 // A Source can be implemented outside of this package.
 func TestSourceHasNoUnexportedMethods(t *testing.T) {
-	typ := reflect.TypeFor[models.Source]()
+	typ := reflect.TypeFor[source.Source]()
 	for i := range typ.NumMethod() {
 		if m := typ.Method(i); !m.IsExported() {
 			t.Errorf("%s cannot be implemented elsewhere", m.Name)
@@ -28,7 +28,7 @@ func TestOpenSourceByContent(t *testing.T) {
 	if err := os.Rename(x.path(t), path); err != nil {
 		t.Fatal(err)
 	}
-	src, err := models.OpenSource(path, gguf.Options{})
+	src, err := source.Open(path, gguf.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,12 +46,12 @@ func TestOpenSourceByContent(t *testing.T) {
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := models.OpenSource(path, gguf.Options{}); err == nil || !strings.HasPrefix(err.Error(), path+": ") || !strings.Contains(err.Error(), want) {
+		if _, err := source.Open(path, gguf.Options{}); err == nil || !strings.HasPrefix(err.Error(), path+": ") || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", content, err, want)
 		}
 	}
 	none := filepath.Join(t.TempDir(), "none.gguf")
-	if _, err := models.OpenSource(none, gguf.Options{}); err == nil || strings.Count(err.Error(), none) != 1 {
+	if _, err := source.Open(none, gguf.Options{}); err == nil || strings.Count(err.Error(), none) != 1 {
 		t.Errorf("%v, want an error with the path once", err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"onebit/models"
 	"onebit/models/engine/cpu"
 	"onebit/models/modeltest"
+	"onebit/models/source"
 )
 
 var streamed = models.Options{CPU: cpu.Options{Packing: cpu.Stream, Threads: 1}}
@@ -67,7 +68,7 @@ func TestStreamedBlockIsMissing(t *testing.T) {
 // planned.
 func TestHFStreamMemory(t *testing.T) {
 	x := newFixture(t, preset("tiny-bitnet"))
-	src, err := models.OpenSource(x.hf(t, modeltest.HF{Linear: "autobitlinear"}), streamed.GGUF)
+	src, err := source.Open(x.hf(t, modeltest.HF{Linear: "autobitlinear"}), streamed.GGUF)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +100,7 @@ func TestHFStreamMemory(t *testing.T) {
 
 // A countedSource counts the bytes of tensors that are in memory.
 type countedSource struct {
-	models.Source
+	source.Source
 	sizes map[string]int64 // of those that count
 	live  map[string]bool
 	most  int64

@@ -7,12 +7,13 @@ import (
 	"onebit/formats/container"
 	"onebit/internal/term"
 	"onebit/models/arch"
+	"onebit/models/source"
 )
 
 // SuggestedSampling returns how a file's metadata says that its tokens are drawn, with no
 // seed. ok is false where it suggests nothing, or the likeliest token. Other samplers'
 // keys, such as Mirostat's, are left alone.
-func SuggestedSampling(src Source) (opt SamplerOptions, ok bool, err error) {
+func SuggestedSampling(src source.Source) (opt SamplerOptions, ok bool, err error) {
 	meta, _ := src.Metadata() // that a tokenizer is missing says nothing about sampling
 	for _, kv := range meta {
 		var to *float64

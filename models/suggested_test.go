@@ -7,6 +7,7 @@ import (
 
 	"onebit/formats/container"
 	"onebit/models"
+	"onebit/models/source"
 )
 
 // A file's keys are read as llama.cpp writes them, of any kind of number, and refused by
@@ -32,7 +33,7 @@ func TestSuggestedSampling(t *testing.T) {
 		for _, k := range tt.keys {
 			x.set("general.sampling."+k.Key, k.Value)
 		}
-		if got, ok, err := models.SuggestedSampling(models.FromGGUF(x.file(t))); err != nil || got != tt.want || ok != tt.ok {
+		if got, ok, err := models.SuggestedSampling(source.FromGGUF(x.file(t))); err != nil || got != tt.want || ok != tt.ok {
 			t.Errorf("%s: %+v, %t, %v; want %+v, %t", name, got, ok, err, tt.want, tt.ok)
 		}
 	}
@@ -43,7 +44,7 @@ func TestSuggestedSampling(t *testing.T) {
 	} {
 		x := newFixture(t, preset("tiny"))
 		x.set("general.sampling.temp", v)
-		if _, _, err := models.SuggestedSampling(models.FromGGUF(x.file(t))); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := models.SuggestedSampling(source.FromGGUF(x.file(t))); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %s", err, want)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"onebit/models"
 	"onebit/models/engine/cpu"
 	"onebit/models/lockstep"
+	"onebit/models/source"
 )
 
 // What returns an error returns one that names the file, should that be cut
@@ -102,26 +103,26 @@ func TestTruncatedWhileLoading(t *testing.T) {
 	}
 	require.Procs(t, 3)
 	x := newFixture(t, preset("tiny"))
-	for name, load := range map[string]func(src models.Source) error{
-		"packed": func(src models.Source) error {
+	for name, load := range map[string]func(src source.Source) error{
+		"packed": func(src source.Source) error {
 			_, err := models.Load(t.Context(), src, models.Options{CPU: cpu.Options{Threads: 3}})
 			return err
 		},
-		"pack behind": func(src models.Source) error {
+		"pack behind": func(src source.Source) error {
 			m, err := models.Load(t.Context(), src, models.Options{CPU: cpu.Options{Packing: cpu.PackBehind}})
 			if err == nil {
 				err = m.Packed()
 			}
 			return err
 		},
-		"head": func(src models.Source) error {
+		"head": func(src source.Source) error {
 			_, err := models.Load(t.Context(), src, models.Options{CPU: cpu.Options{Packing: cpu.PackNever}, Head: formats.Q8_0})
 			return err
 		},
-		"tokenizer": func(src models.Source) error { _, err := src.Tokenizer(); return err },
+		"tokenizer": func(src source.Source) error { _, err := src.Tokenizer(); return err },
 	} {
 		path := x.path(t)
-		src, err := models.OpenSource(path, gguf.Options{})
+		src, err := source.Open(path, gguf.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,7 +8,7 @@ import (
 	"onebit/bench"
 	"onebit/bench/names"
 	"onebit/bench/results"
-	"onebit/models"
+	"onebit/models/source"
 )
 
 // addHeads adds a study of what other output heads would give, where the file's is
@@ -27,7 +27,7 @@ func (s *Suite) addHeads(shelf *shelf, c modelConfig, t names.ModelTest, group s
 				return err
 			}
 			ids, err := c.subject.encode(cmp.Or(c.subject.Text, lockstepText))
-			if errors.Is(err, models.ErrNoTokenizer) {
+			if errors.Is(err, source.ErrNoTokenizer) {
 				ids, err = tokens(c.subject, min(about, c.subject.config.Context)), nil
 			}
 			if err != nil {

@@ -92,7 +92,7 @@ func (sub *subject) logitsOfHeld(ctx context.Context, s *models.Session, ids []i
 				return err
 			}
 			if slices.Contains(sub.held, i) {
-				b.Forward(s)
+				s.Forward(b)
 			}
 		}
 		return nil

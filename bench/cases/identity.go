@@ -13,7 +13,7 @@ import (
 	"onebit/bench/results"
 	"onebit/formats/container"
 	"onebit/formats/gguf"
-	"onebit/models"
+	"onebit/models/source"
 )
 
 const (
@@ -30,17 +30,17 @@ const (
 
 // weightsDigest tells models apart by their tensors: names, types, shapes and
 // bytes, of which large tensors give a sample.
-func weightsDigest(source models.Source) (string, error) {
-	tensors := slices.Clone(source.Tensors())
+func weightsDigest(src source.Source) (string, error) {
+	tensors := slices.Clone(src.Tensors())
 	slices.SortFunc(tensors, func(a, b container.TensorInfo) int { return cmp.Compare(a.Name, b.Name) })
 	sum := sha256.New()
 	for _, t := range tensors {
-		raw, err := source.Raw(t.Name)
+		raw, err := src.Raw(t.Name)
 		if err != nil {
 			return "", err
 		}
 		fmt.Fprintf(sum, "%s %s %v %08x\n", t.Name, t.TypeName, t.Shape, sampleSum(raw))
-		if err := source.Release(t.Name); err != nil {
+		if err := src.Release(t.Name); err != nil {
 			return "", err
 		}
 	}
@@ -49,12 +49,12 @@ func weightsDigest(source models.Source) (string, error) {
 
 // weightsOf is the digest of the model at path.
 func weightsOf(path string, opt gguf.Options) (digest string, err error) {
-	source, err := models.OpenSource(path, opt)
+	src, err := source.Open(path, opt)
 	if err != nil {
 		return "", err
 	}
-	defer func() { err = errors.Join(err, source.Close()) }()
-	return weightsDigest(source)
+	defer func() { err = errors.Join(err, src.Close()) }()
+	return weightsDigest(src)
 }
 
 func sampleSum(raw []byte) uint32 {

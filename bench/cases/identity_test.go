@@ -12,14 +12,14 @@ import (
 	"onebit/bench/names"
 	"onebit/bench/results"
 	"onebit/internal/cpu"
-	"onebit/models"
+	"onebit/models/arch"
 	"onebit/models/synth"
 )
 
 // seeded is a model called model, of random weights by a seed.
 func seeded(t *testing.T, seed uint64) ModelFile {
 	t.Helper()
-	p, err := models.LookupPreset("tiny")
+	p, err := arch.LookupPreset("tiny")
 	if err != nil {
 		t.Fatal(err)
 	}

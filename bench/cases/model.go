@@ -5,7 +5,7 @@ import (
 
 	"onebit/formats"
 	"onebit/formats/gguf"
-	"onebit/models"
+	"onebit/models/source"
 )
 
 // ModelOptions are explicit choices that a model file leaves open.
@@ -14,8 +14,8 @@ type ModelOptions = gguf.Options
 // OpenModel returns a Source for each distinct format and shape among the
 // matrices of a GGUF file or Hugging Face directory, the first tensor of its
 // kind. Closing the model ends the sources.
-func OpenModel(path string, opt ModelOptions) (models.Source, []Source, error) {
-	f, err := models.OpenSource(path, opt)
+func OpenModel(path string, opt ModelOptions) (source.Source, []Source, error) {
+	f, err := source.Open(path, opt)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -24,6 +24,7 @@ import (
 	"onebit/internal/sysinfo"
 	"onebit/kernels"
 	"onebit/models"
+	"onebit/models/arch"
 	"onebit/models/engine"
 	enginecpu "onebit/models/engine/cpu"
 	"onebit/models/synth"
@@ -32,7 +33,7 @@ import (
 // modelFile makes a preset's model.
 func modelFile(t testing.TB, preset string) ModelFile {
 	t.Helper()
-	p, err := models.LookupPreset(preset)
+	p, err := arch.LookupPreset(preset)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,6 +22,7 @@ import (
 	"onebit/models"
 	"onebit/models/engine"
 	"onebit/models/engine/cpu"
+	"onebit/models/forward"
 )
 
 // ProfileOptions say what is profiled.
@@ -193,8 +194,8 @@ func (p *Profiling) describe() *profile.Profile {
 }
 
 // linears yields the matrices of a model, the head last.
-func linears(m *models.Model) func(yield func(*models.Linear) bool) {
-	return func(yield func(*models.Linear) bool) {
+func linears(m *models.Model) func(yield func(*forward.Linear) bool) {
+	return func(yield func(*forward.Linear) bool) {
 		for _, b := range m.Blocks() {
 			for _, l := range b.Linears() {
 				if !yield(l) {
@@ -207,7 +208,7 @@ func linears(m *models.Model) func(yield func(*models.Linear) bool) {
 }
 
 // mainLinear is one in the format of most of the blocks' weights.
-func mainLinear(m *models.Model) (main *models.Linear) {
+func mainLinear(m *models.Model) (main *forward.Linear) {
 	weights := map[*formats.Type]int{}
 	for _, b := range m.Blocks() {
 		for _, l := range b.Linears() {

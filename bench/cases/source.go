@@ -9,7 +9,7 @@ import (
 
 	"onebit/formats"
 	"onebit/kernels"
-	"onebit/models"
+	"onebit/models/arch"
 )
 
 // A Source is a weight matrix to measure with.
@@ -99,7 +99,7 @@ func ShortSources(seed uint64) []Source {
 func shortShape() formats.Shape { return projections("bonsai-1.7b")[0] }
 
 func projections(preset string) []formats.Shape {
-	shapes, err := models.ProjectionShapes(preset)
+	shapes, err := arch.ProjectionShapes(preset)
 	if err != nil {
 		panic("cases: " + err.Error())
 	}

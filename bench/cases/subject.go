@@ -14,7 +14,9 @@ import (
 	"onebit/models"
 	"onebit/models/arch"
 	"onebit/models/engine/cpu"
+	"onebit/models/forward"
 	"onebit/models/lockstep"
+	"onebit/models/source"
 	"onebit/models/synth"
 )
 
@@ -54,31 +56,31 @@ type linear struct {
 }
 
 // open opens a file, with the tokenizer that it borrows.
-func (opt *ModelsOptions) open(path string) (models.Source, error) {
-	return models.OpenWith(path, opt.Tokenizer, gguf.Options{Types: opt.Types})
+func (opt *ModelsOptions) open(path string) (source.Source, error) {
+	return source.OpenWith(path, opt.Tokenizer, gguf.Options{Types: opt.Types})
 }
 
 // newSubject opens a file on its own bytes.
 func newSubject(ctx context.Context, file ModelFile, opt *ModelsOptions) (*subject, error) {
-	source, err := opt.open(file.Path)
+	src, err := opt.open(file.Path)
 	if err != nil {
 		return nil, err
 	}
-	digest, err := weightsDigest(source)
+	digest, err := weightsDigest(src)
 	if err != nil {
-		return nil, errors.Join(err, source.Close())
+		return nil, errors.Join(err, src.Close())
 	}
-	m, err := models.Load(ctx, source, models.Options{CPU: cpu.Options{Packing: cpu.PackNever}})
+	m, err := models.Load(ctx, src, models.Options{CPU: cpu.Options{Packing: cpu.PackNever}})
 	if err != nil {
 		return nil, err
 	}
 	defer m.Close()
 	sub := &subject{
-		ModelFile: file, opt: opt, weights: digest, config: m.Config, inPlace: source.InPlace(), recurrent: m.Recurrent(), headShrinks: len(m.HeadCandidates()) > 0,
+		ModelFile: file, opt: opt, weights: digest, config: m.Config, inPlace: src.InPlace(), recurrent: m.Recurrent(), headShrinks: len(m.HeadCandidates()) > 0,
 		generic: map[kernels.Scheme]*logits{}, lockstep: map[kernels.Scheme]*lockstep.Result{},
 	}
-	meta, err := source.Metadata()
-	if errors.Is(err, models.ErrNoTokenizer) && (opt.Lockstep > 0 || opt.RunCommand != nil) {
+	meta, err := src.Metadata()
+	if errors.Is(err, source.ErrNoTokenizer) && (opt.Lockstep > 0 || opt.RunCommand != nil) {
 		return nil, err
 	}
 	sub.Synthetic = sub.Synthetic || err == nil && synth.Made(meta)
@@ -358,7 +360,7 @@ func (c modelConfig) multiplyAdds(t names.ModelTest) int64 {
 // projections' the one that was asked for.
 func (c modelConfig) checkVariants(m *models.Model) error {
 	seen := map[*formats.Type]*kernels.Variant{c.variant.Format: c.variant}
-	check := func(l *models.Linear) error {
+	check := func(l *forward.Linear) error {
 		v := l.Variant()
 		if want := seen[l.Type]; want != nil && want != v {
 			return fmt.Errorf("%s is multiplied by %s, others by %s", l.Name, v, want)

@@ -17,6 +17,7 @@ import (
 	"onebit/internal/ctxio"
 	"onebit/internal/sysinfo"
 	"onebit/models"
+	"onebit/models/arch"
 	"onebit/models/gopher"
 )
 
@@ -50,7 +51,7 @@ func (f *benchFlags) checkModels() error {
 		return usagef("--llama-bench-args are for the program of --llama-bench")
 	}
 	for _, name := range f.presets {
-		if _, err := models.LookupPreset(name); err != nil && !gopher.Has(name) {
+		if _, err := arch.LookupPreset(name); err != nil && !gopher.Has(name) {
 			return usagef("--preset: %w", err)
 		}
 	}
@@ -253,7 +254,7 @@ func presetWriter(preset string, seed uint64) (write func(w, progress io.Writer)
 		data := gopher.File(preset)
 		return func(w, _ io.Writer) error { _, err := w.Write(data); return err }, int64(len(data)), nil
 	}
-	p, err := models.LookupPreset(preset)
+	p, err := arch.LookupPreset(preset)
 	if err != nil {
 		return nil, 0, err
 	}

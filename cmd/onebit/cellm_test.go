@@ -9,7 +9,7 @@ import (
 	"onebit/formats"
 	"onebit/formats/cellm"
 	"onebit/formats/gguf"
-	"onebit/models"
+	"onebit/models/source"
 )
 
 // runVerb runs a verb as the command line does, without its output.
@@ -24,9 +24,9 @@ func runVerb(t *testing.T, args ...string) {
 	}
 }
 
-func source(t *testing.T, path string) models.Source {
+func opened(t *testing.T, path string) source.Source {
 	t.Helper()
-	src, err := models.OpenSource(path, gguf.Options{})
+	src, err := source.Open(path, gguf.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func source(t *testing.T, path string) models.Source {
 }
 
 // hashes returns that of every tensor's bytes, and of its format and shape.
-func hashes(t *testing.T, src models.Source) map[string][sha256.Size]byte {
+func hashes(t *testing.T, src source.Source) map[string][sha256.Size]byte {
 	t.Helper()
 	out := map[string][sha256.Size]byte{}
 	for _, info := range src.Tensors() {
@@ -58,12 +58,12 @@ func TestCellmKeepsEveryTensor(t *testing.T) {
 	runVerb(t, "synth", "tiny", "-o", path("in.gguf"))
 	runVerb(t, "convert", path("in.gguf"), path("out.cellm"))
 	runVerb(t, "convert", path("out.cellm"), path("back.gguf"), "--tokenizer", path("in.gguf"))
-	want := hashes(t, source(t, path("in.gguf")))
+	want := hashes(t, opened(t, path("in.gguf")))
 	if len(want) != 15 {
 		t.Fatalf("%d tensors in 1 bit, want 15", len(want))
 	}
 	for _, name := range []string{"out.cellm", "back.gguf"} {
-		got := hashes(t, source(t, path(name)))
+		got := hashes(t, opened(t, path(name)))
 		if len(got) != len(want) {
 			t.Errorf("%s has %d tensors in 1 bit, want %d", name, len(got), len(want))
 		}

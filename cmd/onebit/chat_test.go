@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"onebit/models"
+	"onebit/models/arch"
 	"onebit/models/engine/cpu"
 	"onebit/models/tokenizer"
 )
@@ -38,7 +39,7 @@ func newConversation(t *testing.T, context int) (c *conversation, notes *bytes.B
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { session.Close() })
-	template, err := models.LookupChat("qwen3")
+	template, err := arch.LookupChat("qwen3")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"onebit/bench/names"
 	"onebit/formats"
 	"onebit/kernels"
-	"onebit/models"
+	"onebit/models/arch"
 	"onebit/models/engine"
 	"onebit/models/engine/cpu"
 	"onebit/models/gopher"
@@ -198,7 +198,7 @@ func headNames() []string {
 }
 
 func presetNames() (all []string) {
-	for _, p := range models.Presets() {
+	for _, p := range arch.Presets() {
 		all = append(all, p.Name)
 	}
 	return all
@@ -215,7 +215,7 @@ func recipeNames() (all []string) {
 }
 
 func chatTemplates() (all []string) {
-	for _, c := range models.Chats() {
+	for _, c := range arch.Chats() {
 		all = append(all, c.Name)
 	}
 	return all

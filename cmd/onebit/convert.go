@@ -21,7 +21,7 @@ import (
 	"onebit/internal/deviation"
 	"onebit/internal/mmap"
 	"onebit/internal/term"
-	"onebit/models"
+	"onebit/models/source"
 )
 
 func newConvert() *cobra.Command {
@@ -140,7 +140,7 @@ func writableFormat(name string) (*formats.Type, error) {
 
 // A conversion is one run of convert.
 type conversion struct {
-	in     models.Source
+	in     source.Source
 	to     *formats.Type          // of matrices; nil: as they are read
 	matrix func(name string) bool // which matrices to convert
 	cellm  bool                   // the output is a .cellm file, not GGUF
@@ -253,7 +253,7 @@ func (c *conversion) run(cmd *cobra.Command, output string, force, asJSON bool) 
 	}
 	var notes []string
 	if c.moves() {
-		notes = models.Notes(c.in)
+		notes = source.Notes(c.in)
 	}
 	bar := newProgress(cmd.ErrOrStderr(), "convert", size)
 	err = writeFiles(cmd.Context(), paths, force, func(i int, w io.Writer) error {
@@ -312,7 +312,7 @@ func (c *conversion) checkModel() error {
 		return err
 	}
 	if c.cellm {
-		if err := models.HoldsCellm(arch); err != nil {
+		if err := source.HoldsCellm(arch); err != nil {
 			return fmt.Errorf("%s: %w", c.in.Name(), err)
 		}
 	}
@@ -362,7 +362,7 @@ func (c *conversion) writer(w io.Writer, meta []container.KV, infos []container.
 		if err != nil {
 			return nil, err
 		}
-		return models.NewCellm(w, arch, config, meta, infos)
+		return source.NewCellm(w, arch, config, meta, infos)
 	}
 	return gguf.NewWriter(w, meta, infos)
 }

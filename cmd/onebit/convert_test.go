@@ -16,7 +16,7 @@ import (
 	"onebit/formats/safetensors"
 	"onebit/internal/half"
 	"onebit/internal/require"
-	"onebit/models"
+	"onebit/models/arch"
 	"onebit/models/modeltest"
 	"onebit/models/synth"
 )
@@ -96,7 +96,7 @@ func TestRequantizeInChunks(t *testing.T) {
 // more than its digit, and a weight is its digit divided by weight_scale. Rows 2i and
 // 2i+1 of a head of queries or keys are its rows i and i+d/2.
 func TestConvertPackedLlama(t *testing.T) {
-	p, err := models.LookupPreset("tiny-llama")
+	p, err := arch.LookupPreset("tiny-llama")
 	check := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -166,7 +166,7 @@ func TestConvertPackedLlama(t *testing.T) {
 // keys; of one that has not the warning says which have.
 func TestConvertManyScales(t *testing.T) {
 	require.Unraced(t, "one thread computes it")
-	p, err := models.LookupPreset("tiny-llama")
+	p, err := arch.LookupPreset("tiny-llama")
 	check := func(err error) {
 		t.Helper()
 		if err != nil {

@@ -21,6 +21,8 @@ import (
 	"onebit/models/engine/cpu"
 	enginemetal "onebit/models/engine/metal"
 	_ "onebit/models/engine/plain"
+	"onebit/models/forward"
+	"onebit/models/source"
 	"onebit/models/tokenizer"
 )
 
@@ -216,7 +218,7 @@ func (en *openModel) newSession(context int) (*models.Session, error) {
 // A sharedSource is read by a tokenizer too, which is waited for before it is
 // closed: a model that fails to load closes its source.
 type sharedSource struct {
-	models.Source
+	source.Source
 	wait func() error
 }
 
@@ -267,7 +269,7 @@ func (e *engineFlags) load(ctx context.Context, path string, packing cpu.Packing
 // foresee says what the model and its session will take of memory before that is
 // taken, and refuses what has no room. Where there is nothing to plan with, or not
 // that many tokens in the model, it is for loading to say why.
-func (e *engineFlags) foresee(src models.Source, opt models.Options, cache *formats.Type) error {
+func (e *engineFlags) foresee(src source.Source, opt models.Options, cache *formats.Type) error {
 	if e.room == 0 || !e.onCPU() {
 		return nil
 	}
@@ -280,7 +282,7 @@ func (e *engineFlags) foresee(src models.Source, opt models.Options, cache *form
 
 // variants lists what multiplies the weights now: "format/variant/scheme".
 func (en *openModel) variants() []string {
-	layers := []*models.Linear{en.Head}
+	layers := []*forward.Linear{en.Head}
 	for _, b := range en.Blocks() {
 		layers = append(layers, b.Linears()...)
 	}

@@ -17,7 +17,7 @@ import (
 	"onebit/formats/container"
 	"onebit/formats/gguf"
 	"onebit/internal/require"
-	"onebit/models"
+	"onebit/models/arch"
 	"onebit/models/modeltest"
 	"onebit/models/synth"
 )
@@ -63,7 +63,7 @@ func hostileTiny(t *testing.T, refused bool) string {
 			t.Fatal(err)
 		}
 	}
-	preset, err := models.LookupPreset("tiny")
+	preset, err := arch.LookupPreset("tiny")
 	check(err)
 	var b, out bytes.Buffer
 	check(synth.Write(&b, preset, 1))

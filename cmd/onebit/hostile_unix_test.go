@@ -17,8 +17,8 @@ import (
 	"onebit/formats/container"
 	"onebit/formats/gguf"
 	"onebit/internal/mmap"
-	"onebit/models"
 	"onebit/models/modeltest"
+	"onebit/models/source"
 )
 
 // A pipe without a writer or an endless device in the place of any file of a
@@ -122,7 +122,7 @@ func TestTruncatedWhileConverting(t *testing.T) {
 		if err := os.WriteFile(path, model.Bytes(), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		in, err := models.OpenSource(path, gguf.Options{})
+		in, err := source.Open(path, gguf.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,8 +14,8 @@ import (
 	"onebit/formats/container"
 	"onebit/internal/count"
 	"onebit/internal/term"
-	"onebit/models"
 	"onebit/models/arch"
+	"onebit/models/source"
 )
 
 func newInspect() *cobra.Command {
@@ -80,7 +80,7 @@ func newInspect() *cobra.Command {
 }
 
 // validateTensors reads every tensor that onebit can decode.
-func validateTensors(src models.Source) error {
+func validateTensors(src source.Source) error {
 	for _, info := range src.Tensors() {
 		if info.Type == nil {
 			continue
@@ -178,7 +178,7 @@ func (t *formatTotal) add(weights, bytes int64) {
 // inspect describes a model, listing the tensors that the filter matches.
 // Totals are of all tensors. With an error it is what is known without the
 // tokenizer.
-func inspect(src models.Source, filter *regexp.Regexp) (inspection, error) {
+func inspect(src source.Source, filter *regexp.Regexp) (inspection, error) {
 	r := inspection{
 		File: src.Name(), Bytes: src.Size(), Kind: src.Kind(),
 		Metadata: []keyInspection{}, Tensors: []tensorInfo{}, Formats: []formatTotal{},
@@ -210,13 +210,13 @@ func inspect(src models.Source, filter *regexp.Regexp) (inspection, error) {
 	if strings.HasPrefix(r.Kind, "GGUF") {
 		r.describe(src)
 	}
-	r.Notes = models.Notes(src)
+	r.Notes = source.Notes(src)
 	slices.SortStableFunc(r.Formats, func(a, b formatTotal) int { return cmp.Compare(b.Bytes, a.Bytes) })
 	return r, err
 }
 
 // describe says what generation a GGUF file is of.
-func (r *inspection) describe(src models.Source) {
+func (r *inspection) describe(src source.Source) {
 	rotation, err := src.Rotation()
 	if err != nil {
 		r.Readers = "rotated, and not as it should be: " + err.Error()
@@ -225,7 +225,7 @@ func (r *inspection) describe(src models.Source) {
 	}
 }
 
-func inspectModel(src models.Source) (*modelInspection, error) {
+func inspectModel(src source.Source) (*modelInspection, error) {
 	a, c, err := src.Config()
 	if err != nil {
 		return nil, err

@@ -13,7 +13,6 @@ import (
 	"onebit/formats/container"
 	"onebit/formats/gguf"
 	"onebit/internal/require"
-	"onebit/models"
 	"onebit/models/arch"
 	"onebit/models/synth"
 )
@@ -48,7 +47,7 @@ func TestInspectGenerations(t *testing.T) {
 		{"tiny", nil, 0, nil, "type 41: onebit, PrismML-Eng/llama.cpp and ggml-org/llama.cpp read it"},
 		{"tiny-bitnet", nil, 0, nil, ""},
 	} {
-		p, err := models.LookupPreset(tt.preset)
+		p, err := arch.LookupPreset(tt.preset)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,6 +14,7 @@ import (
 	"onebit/formats"
 	"onebit/internal/sysinfo"
 	"onebit/models"
+	"onebit/models/source"
 )
 
 // A memorySize is the value of --memory: bytes, or 0 for what is available.
@@ -111,7 +112,7 @@ type cacheForecast struct {
 }
 
 // inspectMemory plans for the weights as run has them in the end.
-func inspectMemory(src models.Source, context int, memory *memorySize) (*memoryInspection, error) {
+func inspectMemory(src source.Source, context int, memory *memorySize) (*memoryInspection, error) {
 	plan, err := models.NewPlan(src, models.Options{})
 	if err != nil {
 		return nil, err

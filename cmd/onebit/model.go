@@ -10,8 +10,8 @@ import (
 
 	"onebit/formats"
 	"onebit/formats/gguf"
-	"onebit/models"
 	"onebit/models/gopher"
+	"onebit/models/source"
 )
 
 // modelFlags are the flags of every verb that reads a model.
@@ -40,7 +40,7 @@ func (m *modelFlags) registerTokenizer(cmd *cobra.Command) {
 
 // open maps the model at path, with the tokenizer that was asked for. A name of one
 // inside the program means that, unless there is such a file.
-func (m *modelFlags) open(path string) (models.Source, error) {
+func (m *modelFlags) open(path string) (source.Source, error) {
 	if inside(path) {
 		if m.tokenizer != "" {
 			return nil, usagef("--tokenizer is for models without one, and %s has its own", path)
@@ -51,7 +51,7 @@ func (m *modelFlags) open(path string) (models.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return models.OpenWith(path, m.tokenizer, opt)
+	return source.OpenWith(path, m.tokenizer, opt)
 }
 
 // inside reports whether a model is in the program, and not in a file.

@@ -19,7 +19,7 @@ import (
 	"onebit/bench/profile"
 	"onebit/bench/results"
 	"onebit/internal/sysinfo"
-	"onebit/models"
+	"onebit/models/arch"
 	"onebit/models/engine/cpu"
 	"onebit/reports"
 )
@@ -118,7 +118,7 @@ func (f *profileFlags) parse(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 && cmd.Flags().Changed("preset") {
 		return usagef("a MODEL and --preset exclude each other")
 	}
-	if _, err := models.LookupPreset(f.preset); err != nil {
+	if _, err := arch.LookupPreset(f.preset); err != nil {
 		return usagef("--preset: %w", err)
 	}
 	for _, n := range []int{f.prompt, f.tokens, f.depth} {

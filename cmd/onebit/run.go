@@ -20,6 +20,7 @@ import (
 	"onebit/models"
 	"onebit/models/arch"
 	"onebit/models/engine/cpu"
+	"onebit/models/source"
 	"onebit/models/tokenizer"
 )
 
@@ -103,7 +104,7 @@ const chatOfModel = "auto"
 
 func chatNames() string {
 	var names []string
-	for _, c := range models.Chats() {
+	for _, c := range arch.Chats() {
 		names = append(names, c.Name)
 	}
 	return strings.Join(names, ", ")
@@ -129,7 +130,7 @@ func (f *runFlags) run(cmd *cobra.Command, path string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, en.Close()) }()
-	for _, note := range models.Notes(en.Source()) {
+	for _, note := range source.Notes(en.Source()) {
 		fmt.Fprintln(cmd.ErrOrStderr(), "note: "+note)
 	}
 	if sampler, err = f.suggested(cmd, en, sampler); err != nil {
@@ -297,7 +298,7 @@ func (f *runFlags) template(t *tokenizer.Tokenizer, notes io.Writer) (*arch.Chat
 
 func (f *runFlags) layout(t *tokenizer.Tokenizer, notes io.Writer) (*arch.Chat, error) {
 	if f.chat == chatOfModel {
-		chat, err := t.Chat(models.Chats())
+		chat, err := t.Chat(arch.Chats())
 		if err != nil {
 			return nil, fmt.Errorf("--chat: %w", err)
 		}
@@ -306,7 +307,7 @@ func (f *runFlags) layout(t *tokenizer.Tokenizer, notes io.Writer) (*arch.Chat, 
 		}
 		return chat, nil
 	}
-	chat, err := models.LookupChat(f.chat)
+	chat, err := arch.LookupChat(f.chat)
 	if err != nil {
 		return nil, usagef("--chat: %w", err)
 	}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"onebit/models"
 	"onebit/models/arch"
 	"onebit/models/synth"
 )
@@ -25,7 +24,7 @@ func newSynth() *cobra.Command {
 			"Presets:\n" + presetList(),
 		Args: exactArgs("PRESET"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p, err := models.LookupPreset(args[0])
+			p, err := arch.LookupPreset(args[0])
 			if err != nil {
 				return usagef("%w", err)
 			}
@@ -44,7 +43,7 @@ func newSynth() *cobra.Command {
 func presetList() string {
 	var b strings.Builder
 	t := newTable(&b)
-	for _, p := range models.Presets() {
+	for _, p := range arch.Presets() {
 		t.row("  "+p.Name, p.Summary)
 	}
 	t.flush()

@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"onebit/kernels"
-	"onebit/models"
 	"onebit/models/arch"
 	"onebit/models/train"
 	"onebit/models/train/lm"
@@ -267,7 +266,7 @@ func (f *trainFlags) openCheckpoint() (*lm.Checkpoint, error) {
 	if !f.resume {
 		return nil, f.foresee()
 	}
-	saved, err := lm.OpenCheckpoint(f.checkpoint(), tableOf)
+	saved, err := lm.OpenCheckpoint(f.checkpoint(), arch.Lookup)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: there is no checkpoint to go on from", f.checkpoint())
 	}
@@ -286,7 +285,7 @@ func (f *trainFlags) foresee() error {
 	if f.from != "" {
 		return nil
 	}
-	return f.recipe.Fits(tableOf)
+	return f.recipe.Fits(arch.Lookup)
 }
 
 // checkFolder refuses to replace a run.
@@ -328,7 +327,7 @@ func (f *trainFlags) trainer(saved *lm.Checkpoint, corpus *lm.Corpus, pool *kern
 		return t, err
 	}
 	if f.from == "" {
-		return lm.New(f.recipe, corpus, tableOf, pool)
+		return lm.New(f.recipe, corpus, arch.Lookup, pool)
 	}
 	src, err := f.models.open(f.from)
 	if err != nil {
@@ -349,14 +348,6 @@ func (f *trainFlags) teach(t *lm.Trainer) error {
 	}
 	defer src.Close()
 	return t.Teach(src)
-}
-
-func tableOf(name string) (*arch.Table, error) {
-	a, err := models.Lookup(name)
-	if err != nil {
-		return nil, err
-	}
-	return &a.Table, nil
 }
 
 // train makes the steps that are left, and says at the end what came of them.

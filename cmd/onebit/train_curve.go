@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"onebit/kernels"
+	"onebit/models/arch"
 	"onebit/models/train/lm"
 	"onebit/reports"
 )
@@ -147,7 +148,7 @@ func (f *curveFlags) trial(cmd *cobra.Command, trial lm.Trial, corpus *lm.Corpus
 		return r, err
 	}
 	r = curveRun{Trial: trial, points: t.Points()}
-	if r.bytes, err = t.Recipe.Bytes(tableOf); err == nil {
+	if r.bytes, err = t.Recipe.Bytes(arch.Lookup); err == nil {
 		r.final, err = t.HeldOut(cmd.Context())
 	}
 	return r, err

@@ -6,13 +6,12 @@ import (
 
 	"onebit/formats"
 	"onebit/formats/container"
-	"onebit/models"
 	"onebit/models/arch"
 )
 
 func mustPreset(t *testing.T, name string) *arch.Preset {
 	t.Helper()
-	p, err := models.LookupPreset(name)
+	p, err := arch.LookupPreset(name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,8 +9,8 @@ import (
 	"onebit/formats"
 	"onebit/formats/container"
 	"onebit/formats/gguf"
-	"onebit/models"
 	"onebit/models/arch"
+	"onebit/models/source"
 )
 
 // fileOf returns a GGUF that has the metadata, an embedding of 8 tokens, and
@@ -103,7 +103,7 @@ func TestConfigFromGGUF(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			a, got, err := models.ConfigFromGGUF(fileOf(t, tt.meta, tt.tensors...))
+			a, got, err := source.ConfigFromGGUF(fileOf(t, tt.meta, tt.tensors...))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -196,7 +196,7 @@ func TestConfigFromGGUFErrors(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, _, err := models.ConfigFromGGUF(fileOf(t, tt.meta, "a"))
+			_, _, err := source.ConfigFromGGUF(fileOf(t, tt.meta, "a"))
 			var bad *container.FormatError
 			if !errors.As(err, &bad) {
 				t.Fatalf("error %v, want a FormatError", err)

@@ -11,7 +11,7 @@ import (
 	"slices"
 
 	"onebit/formats/gguf"
-	"onebit/models"
+	"onebit/models/source"
 )
 
 //go:embed ternary.gguf
@@ -46,10 +46,10 @@ func Has(name string) bool { return slices.Contains(Names(), name) }
 func File(name string) []byte { return files[name] }
 
 // Open returns a model, which must be one of Names, as package models opens files.
-func Open(name string) (models.Source, error) {
+func Open(name string) (source.Source, error) {
 	f, err := gguf.Parse(files[name], name, gguf.Options{})
 	if err != nil {
 		return nil, err
 	}
-	return models.FromGGUF(f), nil
+	return source.FromGGUF(f), nil
 }

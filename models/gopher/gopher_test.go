@@ -12,6 +12,7 @@ import (
 	"onebit/formats/gguf"
 	"onebit/models"
 	"onebit/models/gopher"
+	"onebit/models/source"
 	"onebit/models/synth"
 	"onebit/models/tokenizer"
 	"onebit/models/train/lm"
@@ -117,7 +118,7 @@ func TestWeightsAndCredit(t *testing.T) {
 		if credit, err := f.String("general.dataset.0.description"); err != nil || !strings.Contains(credit, "The Go Authors, BSD-3-Clause") {
 			t.Errorf("%s: the text is credited as %q, %v", name, credit, err)
 		}
-		opt, ok, err := models.SuggestedSampling(models.FromGGUF(f))
+		opt, ok, err := models.SuggestedSampling(source.FromGGUF(f))
 		if err != nil || !ok || opt.RepetitionPenalty <= 1 {
 			t.Errorf("%s suggests %+v, %t, %v", name, opt, ok, err)
 		}

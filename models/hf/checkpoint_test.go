@@ -16,9 +16,9 @@ import (
 	"onebit/formats/container"
 	"onebit/formats/gguf"
 	"onebit/formats/safetensors"
-	"onebit/models"
 	"onebit/models/arch"
 	"onebit/models/hf"
+	"onebit/models/source"
 )
 
 func must[T any](v T, err error) T {
@@ -89,7 +89,7 @@ func TestPacking(t *testing.T) {
 			tt.scale.Name = qName + "_scale"
 			tensors = append(tensors, *tt.scale)
 		}
-		src := must(models.OpenSource(writeHF(t, smallConfig(map[string]any{"quantization_config": tt.quantization}), tensors...), gguf.Options{}))
+		src := must(source.Open(writeHF(t, smallConfig(map[string]any{"quantization_config": tt.quantization}), tensors...), gguf.Options{}))
 		tensor := must(src.Tensor("blk.0.attn_q.weight"))
 		got := must(tensor.Floats())
 		for i, q := range want {
@@ -159,7 +159,7 @@ func TestDefaults(t *testing.T) {
 		if tt.want != nil {
 			tt.want(&want)
 		}
-		src := must(models.OpenSource(writeHF(t, config, safetensors.Tensor{Name: "x", DType: "U8", Data: []byte{0}},
+		src := must(source.Open(writeHF(t, config, safetensors.Tensor{Name: "x", DType: "U8", Data: []byte{0}},
 			safetensors.Tensor{Name: "y", DType: "U8", Data: []byte{0}}, safetensors.Tensor{Name: "z", DType: "U8", Data: []byte{0}}), gguf.Options{}))
 		table, c, err := src.Config()
 		if err != nil || c != want || table.Name != tt.arch {
@@ -278,7 +278,7 @@ func TestRefuses(t *testing.T) {
 				tt.tensors = []safetensors.Tensor{{Name: "x", DType: "U8", Data: []byte{0}}}
 			}
 			dir := writeHF(t, smallConfig(tt.changes), tt.tensors...)
-			src, err := models.OpenSource(dir, gguf.Options{})
+			src, err := source.Open(dir, gguf.Options{})
 			if err == nil {
 				defer src.Close()
 				for _, info := range src.Tensors() {
@@ -316,7 +316,7 @@ func TestHeadsByKeyHeads(t *testing.T) {
 	f32 := func(name string, x []float32, shape ...int) safetensors.Tensor {
 		return safetensors.Tensor{Name: name, DType: "F32", Shape: shape, Data: f32s(x...)}
 	}
-	src := must(models.OpenSource(writeHF(t, map[string]any{
+	src := must(source.Open(writeHF(t, map[string]any{
 		"architectures": []string{"Qwen3_5ForConditionalGeneration"},
 		"text_config": map[string]any{
 			"vocab_size": 3, "hidden_size": 2, "intermediate_size": 4, "num_hidden_layers": 1, "num_attention_heads": 1, "num_key_value_heads": 1,
@@ -356,7 +356,7 @@ func TestHeadsByKeyHeads(t *testing.T) {
 		"left alone: 2 tensors mtp.* of what predicts further tokens (MTP)",
 		"left alone: 1 tensor model.visual.* of what sees pictures",
 	}
-	if notes := models.Notes(src); !slices.Equal(notes, want) {
+	if notes := source.Notes(src); !slices.Equal(notes, want) {
 		t.Errorf("notes %q", notes)
 	}
 	if tensor := must(src.Tensor("blk.0.ssm_conv1d.weight")); !slices.Equal(tensor.Shape, []int{10, 2}) {

@@ -1,5 +1,5 @@
 // Package hf reads checkpoints of Hugging Face: directories with a config.json,
-// safetensors and a tokenizer. A [Checkpoint] has the methods of a models.Source,
+// safetensors and a tokenizer. A [Checkpoint] has the methods of a source.Source,
 // so that a directory is read as if it were a GGUF file.
 //
 // config.json names a class, and the architecture that has it ([arch.Class])

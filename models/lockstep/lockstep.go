@@ -13,6 +13,7 @@ import (
 	"onebit/models"
 	"onebit/models/engine"
 	"onebit/models/engine/cpu"
+	"onebit/models/forward"
 	"onebit/models/perplexity"
 )
 
@@ -131,7 +132,7 @@ type run struct {
 
 // A pair is a block of both models.
 type pair struct {
-	reference, test *models.Block
+	reference, test *forward.Block
 	tensors         map[string]string // attn_q and so on, by the tensor's name
 }
 
@@ -215,21 +216,21 @@ func (r *run) block(b pair) error {
 	}
 	r.input = append(r.input[:0], input...)
 	r.recorder.reset()
-	b.reference.Forward(r.reference)
+	r.reference.Forward(b.reference)
 
 	isolated := r.followers[Isolated]
 	isolated.follow(b.tensors, true)
 	r.isolated.SetHidden(r.input)
-	b.test.Forward(r.isolated)
+	r.isolated.Forward(b.test)
 	// Once more, now the block as a whole. It replaces the keys and values.
 	isolated.follow(nil, false)
 	r.isolated.SetHidden(r.input)
-	b.test.Forward(r.isolated)
+	r.isolated.Forward(b.test)
 	if err := r.compareHidden(Isolated, r.isolated, b.test.Index); err != nil {
 		return err
 	}
 	r.followers[Accumulated].follow(b.tensors, false)
-	b.test.Forward(r.accumulated)
+	r.accumulated.Forward(b.test)
 	return r.compareHidden(Accumulated, r.accumulated, b.test.Index)
 }
 

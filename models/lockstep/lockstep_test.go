@@ -14,10 +14,12 @@ import (
 	"onebit/formats/gguf"
 	"onebit/kernels"
 	"onebit/models"
+	"onebit/models/arch"
 	"onebit/models/engine"
 	"onebit/models/engine/cpu"
 	"onebit/models/lockstep"
 	"onebit/models/modeltest"
+	"onebit/models/source"
 	"onebit/models/synth"
 )
 
@@ -32,7 +34,7 @@ func must[T any](v T, err error) T {
 func file(t *testing.T, preset string, change func(raw func(tensor string) []byte)) *gguf.File {
 	t.Helper()
 	var b bytes.Buffer
-	if err := synth.Write(&b, must(models.LookupPreset(preset)), 1); err != nil {
+	if err := synth.Write(&b, must(arch.LookupPreset(preset)), 1); err != nil {
 		t.Fatal(err)
 	}
 	f := must(gguf.Parse(b.Bytes(), preset+".gguf", gguf.Options{}))
@@ -44,7 +46,7 @@ func file(t *testing.T, preset string, change func(raw func(tensor string) []byt
 
 func open(t *testing.T, f *gguf.File, opt models.Options) *models.Model {
 	t.Helper()
-	m, err := models.Load(t.Context(), models.FromGGUF(f), opt)
+	m, err := models.Load(t.Context(), source.FromGGUF(f), opt)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,8 +15,8 @@ import (
 	"onebit/formats"
 	"onebit/formats/gguf"
 	"onebit/formats/safetensors"
-	"onebit/models"
 	"onebit/models/arch"
+	"onebit/models/source"
 )
 
 // HF says how WriteHF writes a checkpoint.
@@ -37,7 +37,7 @@ type HF struct {
 // weights to the files of dir, with its tokenizer if that is byte-level BPE.
 // Floats keep their type; matrices in other formats become float32.
 func WriteHF(dir string, f *gguf.File, how HF) error {
-	table, c, err := models.ConfigFromGGUF(f)
+	table, c, err := source.ConfigFromGGUF(f)
 	if err != nil {
 		return err
 	}

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"onebit/formats/gguf"
-	"onebit/models"
 	"onebit/models/arch"
+	"onebit/models/source"
 )
 
 // A Model has all weights of a file as float64.
@@ -40,7 +40,7 @@ func (m *Model) makes(mistake Mistake) bool { return slices.Contains(m.mistakes,
 // Load reads every tensor of f. Weights that are stored in another basis are
 // brought back to the model's own.
 func Load(f *gguf.File, mistakes ...Mistake) (*Model, error) {
-	_, c, err := models.ConfigFromGGUF(f)
+	_, c, err := source.ConfigFromGGUF(f)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func Load(f *gguf.File, mistakes ...Mistake) (*Model, error) {
 		}
 		m.w[info.Name] = matrix
 	}
-	rotation, err := models.FromGGUF(f).Rotation()
+	rotation, err := source.FromGGUF(f).Rotation()
 	if err == nil && rotation != nil && !m.makes(Unrotated) {
 		m.unfold(rotation)
 	}

@@ -17,8 +17,10 @@ import (
 	"onebit/formats/gguf"
 	"onebit/kernels"
 	"onebit/models"
+	"onebit/models/arch"
 	"onebit/models/engine/cpu"
 	"onebit/models/perplexity"
+	"onebit/models/source"
 	"onebit/models/synth"
 )
 
@@ -271,7 +273,7 @@ var (
 
 func session(t *testing.T, opt models.Options) *models.Session {
 	t.Helper()
-	preset, err := models.LookupPreset("tiny")
+	preset, err := arch.LookupPreset("tiny")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,7 +285,7 @@ func session(t *testing.T, opt models.Options) *models.Session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := models.Load(t.Context(), models.FromGGUF(parsed), opt)
+	m, err := models.Load(t.Context(), source.FromGGUF(parsed), opt)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"onebit/formats/container"
 	"onebit/formats/gguf"
 	"onebit/models/arch"
+	_ "onebit/models/architectures" // whose presets it writes
 )
 
 // Write writes the preset's model. Memory is bounded by the metadata and a

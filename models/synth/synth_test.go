@@ -13,13 +13,13 @@ import (
 
 	"onebit/formats/container"
 	"onebit/formats/gguf"
-	"onebit/models"
 	"onebit/models/arch"
+	"onebit/models/source"
 )
 
 func preset(t *testing.T, name string) *arch.Preset {
 	t.Helper()
-	p, err := models.LookupPreset(name)
+	p, err := arch.LookupPreset(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func TestWriteReadsBack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := preset(t, name)
 			f := write(t, p, 1)
-			a, c, err := models.ConfigFromGGUF(f)
+			a, c, err := source.ConfigFromGGUF(f)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -221,7 +221,7 @@ func TestWriteErrors(t *testing.T) {
 // Every preset can be written: sizes against those of the real files are in
 // package models.
 func TestEveryPresetHasGenerators(t *testing.T) {
-	for _, p := range models.Presets() {
+	for _, p := range arch.Presets() {
 		if tokenizers[p.Tokenizer] == nil {
 			t.Errorf("%s: no tokenizer %q", p.Name, p.Tokenizer)
 		}

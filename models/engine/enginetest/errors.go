@@ -13,11 +13,11 @@ import (
 // tensor.
 func (s Subject) errors(t *testing.T) {
 	t.Run("missing tensor", func(t *testing.T) {
-		_, err := s.load(t, source(t), engine.Request{Tensor: "nothing", Use: engine.Matrix})
+		_, err := s.load(t, tensorFile(t), engine.Request{Tensor: "nothing", Use: engine.Matrix})
 		named(t, err, "nothing")
 	})
 	t.Run("gain in one bit", func(t *testing.T) {
-		_, err := s.load(t, source(t), engine.Request{Tensor: "one bit", Use: engine.Gain})
+		_, err := s.load(t, tensorFile(t), engine.Request{Tensor: "one bit", Use: engine.Gain})
 		if err == nil {
 			t.Skip("the engine takes gains in any format")
 		}
@@ -27,7 +27,7 @@ func (s Subject) errors(t *testing.T) {
 	t.Run("done context", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		e, err := s.Open(source(t))
+		e, err := s.Open(tensorFile(t))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,7 +41,7 @@ func (s Subject) errors(t *testing.T) {
 // badWeight must show when the weights are loaded or checked, or when the
 // result of a product with them is read.
 func (s Subject) badWeight(t *testing.T) {
-	src := source(t, func(name string, data []byte) {
+	src := tensorFile(t, func(name string, data []byte) {
 		if name == "one bit" {
 			nan(data)
 		}

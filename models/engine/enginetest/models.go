@@ -11,13 +11,14 @@ import (
 	"onebit/models"
 	"onebit/models/arch"
 	"onebit/models/modeltest"
+	"onebit/models/source"
 	"onebit/models/synth"
 )
 
 // models runs the tiny model of an architecture, drawn from those that have one, and
 // compares the logits after each token with those of an independent forward pass.
 func (s Subject) models(t *testing.T) {
-	tiny := slices.DeleteFunc(models.Presets(), func(p *arch.Preset) bool { return p.Config.Layers > 2 })
+	tiny := slices.DeleteFunc(arch.Presets(), func(p *arch.Preset) bool { return p.Config.Layers > 2 })
 	for _, p := range require.Draw(t, 8, tiny) {
 		t.Run(p.Name, func(t *testing.T) {
 			small := *p
@@ -40,7 +41,7 @@ func (s Subject) model(t *testing.T, f *gguf.File) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := models.Load(t.Context(), models.FromGGUF(f), models.Options{Engine: s.Open})
+	m, err := models.Load(t.Context(), source.FromGGUF(f), models.Options{Engine: s.Open})
 	if err != nil {
 		t.Fatal(err)
 	}

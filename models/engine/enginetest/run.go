@@ -73,7 +73,7 @@ type rig struct {
 
 func newRig(t *testing.T, open engine.Opener, cache *formats.Type) *rig {
 	t.Helper()
-	src := source(t)
+	src := tensorFile(t)
 	e, err := open(src)
 	if err != nil {
 		t.Fatal(err)

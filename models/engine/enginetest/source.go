@@ -11,8 +11,8 @@ import (
 	"onebit/formats"
 	"onebit/formats/container"
 	"onebit/formats/gguf"
-	"onebit/models"
 	"onebit/models/engine"
+	"onebit/models/source"
 )
 
 // A tensor is one of a test's file.
@@ -69,8 +69,8 @@ var packed = sync.OnceValues(func() (map[string][]byte, error) {
 	return data, nil
 })
 
-// source is a file of tensors, which change may spoil.
-func source(t *testing.T, change ...func(name string, data []byte)) engine.Source {
+// tensorFile is a file of tensors, which change may spoil.
+func tensorFile(t *testing.T, change ...func(name string, data []byte)) engine.Source {
 	t.Helper()
 	shared, err := packed()
 	if err != nil {
@@ -103,7 +103,7 @@ func source(t *testing.T, change ...func(name string, data []byte)) engine.Sourc
 	if err != nil {
 		t.Fatal(err)
 	}
-	return models.FromGGUF(f)
+	return source.FromGGUF(f)
 }
 
 // nan makes the first scale of q1_0_g128's data, in fp16, one that is NaN.

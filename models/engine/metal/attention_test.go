@@ -29,7 +29,7 @@ const lookDim, lookHeads, lookContext = 32, 2, 600
 
 func look(t *testing.T, open engine.Opener, cache, format *formats.Type) *looking {
 	t.Helper()
-	e, err := open(source{})
+	e, err := open(memorySource{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,9 +52,9 @@ var states = []engine.State{
 	engine.Delta{KeyHeads: 1, ValueHeads: 1, KeyDim: width, ValueDim: width, Channels: width, Taps: 2},
 }
 
-func tensors(t *testing.T) source {
+func tensors(t *testing.T) memorySource {
 	t.Helper()
-	out := source{}
+	out := memorySource{}
 	for i, w := range []formats.Tensor{
 		{Name: "table", Type: formats.F16, Shape: []int{width, width}}, {Name: "gain", Type: formats.F32, Shape: []int{1, width}},
 		{Name: "taps", Type: formats.F32, Shape: []int{width, 2}}, {Name: "one bit", Type: formats.Q1_0_g128, Shape: []int{width, width}},
@@ -383,7 +383,7 @@ func TestRefused(t *testing.T) {
 		for _, native := range []bool{true, false} {
 			w := *kerneltest.Tensor(t, formats.F16, 2*most/256, 128, rand.New(rand.NewPCG(1, 1)))
 			w.Name = "big"
-			e, err := metal.Open(metal.Options{Device: small, Native: native})(source{"big": w})
+			e, err := metal.Open(metal.Options{Device: small, Native: native})(memorySource{"big": w})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -397,7 +397,7 @@ func TestRefused(t *testing.T) {
 	})
 	t.Run("columns", func(t *testing.T) {
 		w := formats.Tensor{Name: "odd", Type: formats.F16, Shape: []int{1, 3}, Data: make([]byte, 6)}
-		e, err := metal.Open(metal.Options{Device: d})(source{"odd": w})
+		e, err := metal.Open(metal.Options{Device: d})(memorySource{"odd": w})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -406,10 +406,10 @@ func TestRefused(t *testing.T) {
 		named(t, err, "test.gguf: tensor odd: no Metal shader multiplies f16 in 3 columns", "the engine cpu")
 	})
 	t.Run("variant", func(t *testing.T) {
-		_, err := metal.Open(metal.Options{Device: d, Variant: "fast"})(source{})
+		_, err := metal.Open(metal.Options{Device: d, Variant: "fast"})(memorySource{})
 		named(t, err, `engine metal: unknown variant "fast" (known: metal-naive, `)
 	})
-	e, err := metal.Open(metal.Options{Device: d})(source{})
+	e, err := metal.Open(metal.Options{Device: d})(memorySource{})
 	if err != nil {
 		t.Fatal(err)
 	}

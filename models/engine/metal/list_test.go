@@ -61,7 +61,7 @@ func TestKernels(t *testing.T) {
 
 func checkBytes(t *testing.T, k metal.Kernel, w formats.Tensor) {
 	t.Helper()
-	e, err := metal.Open(k.Options)(source{"w": w})
+	e, err := metal.Open(k.Options)(memorySource{"w": w})
 	if err != nil {
 		t.Fatal(err)
 	}

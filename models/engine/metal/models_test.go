@@ -14,16 +14,18 @@ import (
 	"onebit/internal/require"
 	gpu "onebit/metal"
 	"onebit/models"
+	"onebit/models/arch"
 	"onebit/models/engine/metal"
 	"onebit/models/lockstep"
 	"onebit/models/modeltest"
+	"onebit/models/source"
 	"onebit/models/synth"
 )
 
 // file is a small synthetic model.
 func file(t *testing.T, preset string) *gguf.File {
 	t.Helper()
-	p, err := models.LookupPreset(preset)
+	p, err := arch.LookupPreset(preset)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +43,7 @@ func file(t *testing.T, preset string) *gguf.File {
 // generate returns the tokens that follow a prompt.
 func generate(t *testing.T, f *gguf.File, opt models.Options, cache *formats.Type, sampling models.SamplerOptions, n int) (ids []int) {
 	t.Helper()
-	m, err := models.Load(t.Context(), models.FromGGUF(f), opt)
+	m, err := models.Load(t.Context(), source.FromGGUF(f), opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +79,7 @@ func TestSameText(t *testing.T) {
 		sampling models.SamplerOptions
 	}
 	var texts []text
-	for _, p := range models.Presets() {
+	for _, p := range arch.Presets() {
 		if strings.HasPrefix(p.Name, "tiny") {
 			texts = append(texts, text{p.Name, formats.Q8_0, models.SamplerOptions{}},
 				text{p.Name, formats.F16, models.SamplerOptions{Temperature: 0.7, TopK: 10, Seed: 1}})
@@ -104,7 +106,7 @@ func TestOlderGPU(t *testing.T) {
 	d, lib := faulty(t)
 	logits := func(f *gguf.File, opt metal.Options) ([]float32, []string) {
 		opt.Device = d
-		m, err := models.Load(t.Context(), models.FromGGUF(f), models.Options{Engine: metal.Open(opt)})
+		m, err := models.Load(t.Context(), source.FromGGUF(f), models.Options{Engine: metal.Open(opt)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,7 +151,7 @@ func TestOlderGPU(t *testing.T) {
 func TestLockstep(t *testing.T) {
 	d, f := device(t), file(t, "tiny")
 	model := func(opt models.Options) *models.Model {
-		m, err := models.Load(t.Context(), models.FromGGUF(f), opt)
+		m, err := models.Load(t.Context(), source.FromGGUF(f), opt)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -192,7 +194,7 @@ func TestInPlace(t *testing.T) {
 		require.Skip(t, "linux", "only a GPU that is played counts what was allocated and nothing else")
 	}
 	path := filepath.Join(t.TempDir(), "tiny.gguf")
-	p, err := models.LookupPreset("tiny")
+	p, err := arch.LookupPreset("tiny")
 	if err != nil {
 		t.Fatal(err)
 	}

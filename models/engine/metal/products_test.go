@@ -14,28 +14,28 @@ import (
 	"onebit/models/engine/metal"
 )
 
-// A source has tensors in memory, as a file would.
-type source map[string]formats.Tensor
+// A memorySource has tensors in memory, as a file would.
+type memorySource map[string]formats.Tensor
 
-func (s source) Name() string { return "test.gguf" }
-func (s source) Tensor(name string) (formats.Tensor, error) {
+func (s memorySource) Name() string { return "test.gguf" }
+func (s memorySource) Tensor(name string) (formats.Tensor, error) {
 	if t, ok := s[name]; ok {
 		return t, nil
 	}
 	return formats.Tensor{}, s.Fault(name, errors.New("is not there"))
 }
-func (s source) Populate(string)      {}
-func (s source) Release(string) error { return nil }
-func (s source) InPlace() bool        { return true }
-func (s source) Part(string) int      { return 0 }
-func (s source) Fault(tensor string, err error) error {
+func (s memorySource) Populate(string)      {}
+func (s memorySource) Release(string) error { return nil }
+func (s memorySource) InPlace() bool        { return true }
+func (s memorySource) Part(string) int      { return 0 }
+func (s memorySource) Fault(tensor string, err error) error {
 	return fmt.Errorf("test.gguf: tensor %s: %w", tensor, err)
 }
 
 // product is W·x for n columns, and what computed it.
 func product(t *testing.T, open engine.Opener, w formats.Tensor, x []float32, n int) ([]float32, string) {
 	t.Helper()
-	e, err := open(source{w.Name: w})
+	e, err := open(memorySource{w.Name: w})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func TestWork(t *testing.T) {
 func TestSiblings(t *testing.T) {
 	d := device(t)
 	const rows, cols = 8, 512
-	rng, src := rand.New(rand.NewPCG(4, 1)), source{}
+	rng, src := rand.New(rand.NewPCG(4, 1)), memorySource{}
 	x := make([]float32, cols)
 	for i := range x {
 		x[i] = float32(rng.NormFloat64())
@@ -178,7 +178,7 @@ func TestSiblings(t *testing.T) {
 	}
 }
 
-func siblings(t *testing.T, open engine.Opener, src source, requests []engine.Request, x []float32, rows int) (out [][]float32) {
+func siblings(t *testing.T, open engine.Opener, src memorySource, requests []engine.Request, x []float32, rows int) (out [][]float32) {
 	t.Helper()
 	e, err := open(src)
 	if err != nil {

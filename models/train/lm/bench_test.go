@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"onebit/models/arch"
 	"onebit/models/train"
 )
 
@@ -14,7 +15,7 @@ func BenchmarkAdvance(b *testing.B) {
 	for _, r := range Recipes() {
 		for _, threads := range []int{1, 2} {
 			b.Run(fmt.Sprintf("recipe=%s/threads=%d", r.Base, threads), func(b *testing.B) {
-				table, err := tableOf(r.Architecture)
+				table, err := arch.Lookup(r.Architecture)
 				if err != nil {
 					b.Fatal(err)
 				}

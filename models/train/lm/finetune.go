@@ -17,7 +17,7 @@ import (
 	"onebit/models/train"
 )
 
-// A Source is a model to start from: models.Source is one.
+// A Source is a model to start from: source.Source is one.
 type Source interface {
 	Name() string
 	Config() (*arch.Table, arch.Config, error)

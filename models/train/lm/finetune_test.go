@@ -14,12 +14,13 @@ import (
 	"onebit/formats"
 	"onebit/formats/gguf"
 	"onebit/kernels/vectors"
-	"onebit/models"
+	"onebit/models/arch"
+	"onebit/models/source"
 	"onebit/models/train"
 )
 
 // floatModel is a small model of floats, trained a little.
-func floatModel(t *testing.T) models.Source {
+func floatModel(t *testing.T) source.Source {
 	t.Helper()
 	r := smallRecipe()
 	r.Form, r.Embedding, r.Rate = "float", "float", 2e-2
@@ -33,7 +34,7 @@ func floatModel(t *testing.T) models.Source {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return models.FromGGUF(f)
+	return source.FromGGUF(f)
 }
 
 func perplexityOf(t *testing.T, trainer *Trainer) float64 {
@@ -102,7 +103,7 @@ func TestFrom(t *testing.T) {
 }
 
 // changed is a source whose norms are others.
-type changed struct{ models.Source }
+type changed struct{ source.Source }
 
 func (c changed) Tensor(name string) (t formats.Tensor, err error) {
 	t, err = c.Source.Tensor(name)
@@ -123,7 +124,7 @@ func TestFromErrors(t *testing.T) {
 	}
 	r = smallRecipe()
 	r.Distil = 0.5
-	if _, err := New(r, smallCorpus(), tableOf, nil); err == nil || !strings.Contains(err.Error(), "needs one to start from") {
+	if _, err := New(r, smallCorpus(), arch.Lookup, nil); err == nil || !strings.Contains(err.Error(), "needs one to start from") {
 		t.Errorf("error %v", err)
 	}
 }

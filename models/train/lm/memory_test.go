@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"onebit/internal/sysinfo"
+	"onebit/models/arch"
 )
 
 // What is planned is what a run takes: what is live behind a step with a checkpoint
@@ -19,7 +20,7 @@ func TestFootprint(t *testing.T) {
 	} {
 		r := smallRecipe()
 		change(&r)
-		plan, err := r.Footprint(tableOf)
+		plan, err := r.Footprint(arch.Lookup)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,11 +56,11 @@ func TestBeyondMemory(t *testing.T) {
 		r := smallRecipe()
 		change(&r)
 		var refused *MemoryError
-		if _, err := New(r, smallCorpus(), tableOf, nil); !errors.As(err, &refused) || !strings.Contains(err.Error(), "give it fewer layers") {
+		if _, err := New(r, smallCorpus(), arch.Lookup, nil); !errors.As(err, &refused) || !strings.Contains(err.Error(), "give it fewer layers") {
 			t.Errorf("error %v, want a MemoryError", err)
 		}
 	}
-	plan, err := smallRecipe().Footprint(tableOf)
+	plan, err := smallRecipe().Footprint(arch.Lookup)
 	if err != nil {
 		t.Fatal(err)
 	}

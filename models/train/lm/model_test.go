@@ -17,6 +17,7 @@ import (
 	"onebit/models"
 	"onebit/models/arch"
 	"onebit/models/modeltest"
+	"onebit/models/source"
 	"onebit/models/train"
 )
 
@@ -25,12 +26,12 @@ import (
 // which a test of their own covers.
 func tiny(t testing.TB, architecture string, form, embedding *train.Form, hidden, length int) Shape {
 	t.Helper()
-	a, err := models.Lookup(architecture)
+	a, err := arch.Lookup(architecture)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return Shape{
-		Table: &a.Table, Form: form, Embedding: embedding, Length: length,
+		Table: a, Form: form, Embedding: embedding, Length: length,
 		Config: arch.Config{
 			Arch: architecture, Layers: 2, Hidden: hidden, FFN: 3 * hidden / 2, Heads: 4, KVHeads: 2, HeadDim: hidden / 4,
 			Vocab: 48, Context: 2 * length, RopeBase: 1e4, Eps: 1e-5, TiedHead: true,
@@ -244,7 +245,7 @@ func TestEngineAgrees(t *testing.T) {
 
 func engineLogits(t *testing.T, f *gguf.File, ids []int32) (out []float32) {
 	t.Helper()
-	model, err := models.Load(context.Background(), models.FromGGUF(f), models.Options{})
+	model, err := models.Load(context.Background(), source.FromGGUF(f), models.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -281,7 +282,7 @@ func TestExportIsTheArchitectures(t *testing.T) {
 	for _, f := range formsOf[:2] {
 		m := newModel(t, tiny(t, f.architecture, f.form, f.embedding, 256, 64), 1)
 		file := export(t, m)
-		a, c, err := models.ConfigFromGGUF(file)
+		a, c, err := source.ConfigFromGGUF(file)
 		if err != nil {
 			t.Fatal(err)
 		}

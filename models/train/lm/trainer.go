@@ -53,7 +53,7 @@ type Point struct {
 	HeldOut float64 // bits per byte of a sample of the text held out
 }
 
-// Tables finds an architecture's: models.Lookup does.
+// Tables finds an architecture's: arch.Lookup does.
 type Tables func(name string) (*arch.Table, error)
 
 // New begins a run: it learns the vocabulary from the text and takes random

@@ -19,7 +19,6 @@ import (
 	"onebit/internal/require"
 	"onebit/internal/sysinfo"
 	"onebit/kernels"
-	"onebit/models"
 	"onebit/models/arch"
 	"onebit/models/train"
 )
@@ -49,14 +48,6 @@ func smallCorpus() *Corpus {
 	return c
 }
 
-func tableOf(name string) (*arch.Table, error) {
-	a, err := models.Lookup(name)
-	if err != nil {
-		return nil, err
-	}
-	return &a.Table, nil
-}
-
 func newPool(t testing.TB, threads int) *kernels.Pool {
 	require.Procs(t, threads)
 	pool := kernels.NewPool(threads)
@@ -66,7 +57,7 @@ func newPool(t testing.TB, threads int) *kernels.Pool {
 
 func begin(t testing.TB, r Recipe, threads int) *Trainer {
 	t.Helper()
-	trainer, err := New(r, smallCorpus(), tableOf, newPool(t, threads))
+	trainer, err := New(r, smallCorpus(), arch.Lookup, newPool(t, threads))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +66,7 @@ func begin(t testing.TB, r Recipe, threads int) *Trainer {
 
 // resume goes on from a checkpoint.
 func resume(path string, corpus *Corpus, pool *kernels.Pool) (*Trainer, error) {
-	c, err := OpenCheckpoint(path, tableOf)
+	c, err := OpenCheckpoint(path, arch.Lookup)
 	if err != nil {
 		return nil, err
 	}
@@ -447,7 +438,7 @@ func TestMain(m *testing.M) {
 
 func trainForever(path string) {
 	pool := kernels.NewPool(1)
-	trainer, err := New(smallRecipe(), smallCorpus(), tableOf, pool)
+	trainer, err := New(smallRecipe(), smallCorpus(), arch.Lookup, pool)
 	for err == nil {
 		if err = trainer.Save(path); err == nil && !trainer.Done() {
 			_, err = trainer.Advance()
@@ -518,7 +509,7 @@ func TestRecipeErrors(t *testing.T) {
 	} {
 		r := smallRecipe()
 		tt.change(&r)
-		if _, err := New(r, smallCorpus(), tableOf, nil); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := New(r, smallCorpus(), arch.Lookup, nil); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("error %v, want %s", err, tt.want)
 		}
 	}
@@ -530,7 +521,7 @@ func TestRecipeErrors(t *testing.T) {
 // The default models are small enough for the binary.
 func TestRecipesAreSmall(t *testing.T) {
 	for _, r := range Recipes() {
-		table, err := tableOf(r.Architecture)
+		table, err := arch.Lookup(r.Architecture)
 		if err != nil {
 			t.Fatal(err)
 		}

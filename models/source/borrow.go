@@ -1,4 +1,4 @@
-package models
+package source
 
 import (
 	"errors"
@@ -10,14 +10,14 @@ import (
 	"onebit/models/tokenizer"
 )
 
-// OpenWith is OpenSource for a model that borrows another one's tokenizer, which
+// OpenWith is Open for a model that borrows another one's tokenizer, which
 // a .cellm file must; "": its own.
 func OpenWith(path, tokenizer string, opt gguf.Options) (Source, error) {
-	src, err := OpenSource(path, opt)
+	src, err := Open(path, opt)
 	if err != nil || tokenizer == "" {
 		return src, err
 	}
-	from, err := OpenSource(tokenizer, gguf.Options{})
+	from, err := Open(tokenizer, gguf.Options{})
 	if err != nil {
 		src.Close()
 		return nil, err

@@ -1,8 +1,9 @@
-package models
+package architectures
 
 import (
 	"onebit/formats"
 	"onebit/models/arch"
+	"onebit/models/forward"
 )
 
 // Llama is LLaMA's architecture, of which there are ternary models without norms
@@ -11,7 +12,7 @@ import (
 // convert_hf_to_gguf.py (LlamaModel), which brings the rows of attn_q and attn_k
 // into the order of LLaMA's own code: the pairs that the rotary embedding turns
 // lie side by side.
-var Llama = register(&Architecture{Table: arch.Table{
+var _ = forward.Register(&forward.Architecture{Table: arch.Table{
 	Name:          "llama",
 	Summary:       "ternary Llama 3, Falcon3, Falcon-E and TriLM",
 	Activation:    arch.SiLU,
@@ -59,7 +60,7 @@ var Llama = register(&Architecture{Table: arch.Table{
 		{Name: "tiny-llama", Summary: "a small llama for tests, ternary", ModelName: "tiny-llama", Tokenizer: "llama-bpe",
 			Config: llama(3, 256, 512, 4, 2, 64, 768, 512, 5e5, 1e-5)},
 	},
-}, forward: llamaForward})
+}, Forward: llamaForward})
 
 // llamaKeys, llamaBlock and llamaChanges are those of LLaMA's kind.
 var llamaKeys = []string{
@@ -104,13 +105,13 @@ var falcon3Chat = &arch.Chat{
 
 // llamaForward is the block of huggingface/transformers
 // models/llama/modeling_llama.py.
-func llamaForward(b *Block, s *Session) {
-	s.rmsNorm("attn_norm", s.h, s.x, b.AttnNorm)
-	s.multiply("attn_qkv", s.h, into{b.Q, s.q}, into{b.K, s.k}, into{b.V, s.v})
-	s.rotate("rope", s.q, s.k)
-	s.attend("attn") // s.att, from s.q, s.k, s.v and the cache
-	s.multiply("attn_output", s.att, into{b.Output, s.h})
-	s.add("attn_residual", s.x, s.h)
+func llamaForward(b *forward.Block, p *forward.Pass) {
+	p.Norm("attn_norm", p.H, p.X, b.AttnNorm)
+	p.Multiply("attn_qkv", p.H, b.Q.To(p.Q), b.K.To(p.K), b.V.To(p.V))
+	p.Rotate("rope", p.Q, p.K)
+	p.Attend("attn") // p.Att, from p.Q, p.K, p.V and the cache
+	p.Multiply("attn_output", p.Att, b.Output.To(p.H))
+	p.Add("attn_residual", p.X, p.H)
 
-	s.feedForward(b, b.FFNNorm)
+	p.FeedForward(b, b.FFNNorm)
 }

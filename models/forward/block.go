@@ -1,4 +1,4 @@
-package models
+package forward
 
 import (
 	"onebit/formats"
@@ -8,8 +8,8 @@ import (
 )
 
 // A Block is one transformer block, its weights ready to multiply. What an
-// architecture lacks is nil; what only it has is found by its name in gains and
-// linears.
+// architecture lacks is nil; what only it has is found by its name, by Gain
+// and Linear.
 type Block struct {
 	Index int
 
@@ -28,24 +28,21 @@ type Block struct {
 	FFNSubNorm engine.Weight // ffn_sub_norm
 	Down       *Linear       // ffn_down
 
-	forward func(b *Block, s *Session)
 	gains   map[string]engine.Weight // by name in the table
 	linears map[string]*Linear       // likewise
 	order   []*Linear                // the table's
 }
 
-// newBlock takes a block's weights, in the order of the architecture's table.
-func (m *Model) newBlock(n int, declared []arch.Declaration, weights []engine.Weight) *Block {
-	a := m.Arch
+// NewBlock takes a block's weights, in the order of the architecture's declarations.
+func NewBlock(n int, a *Architecture, c arch.Config, r *Rotations, weights []engine.Weight) *Block {
 	g, l := map[string]engine.Weight{}, map[string]*Linear{}
-	b := &Block{Index: n, forward: a.forward, gains: g, linears: l}
-	for i, d := range declared {
+	b := &Block{Index: n, gains: g, linears: l}
+	for i, d := range a.BlockDeclarations(c, n) {
 		if !d.Role.Multiplies() {
 			g[d.Name] = weights[i]
 			continue
 		}
-		l[d.Name] = newLinear(weights[i])
-		l[d.Name].rotation = m.rotations.layer(l[d.Name], m.Config, d.Name == a.grouped)
+		l[d.Name] = r.Linear(weights[i], c, d.Name == a.Grouped)
 		b.order = append(b.order, l[d.Name])
 	}
 	b.AttnNorm, b.QNorm, b.KNorm, b.AttnSubNorm = g["attn_norm"], g["attn_q_norm"], g["attn_k_norm"], g["attn_sub_norm"]
@@ -55,13 +52,11 @@ func (m *Model) newBlock(n int, declared []arch.Declaration, weights []engine.We
 	return b
 }
 
-// Forward takes the residual stream of the batch that s has started through
-// the block, and adds the batch to what the block keeps of the text.
-func (b *Block) Forward(s *Session) {
-	s.stream.Enter(b.Index)
-	b.forward(b, s)
-	s.stream.Enter(engine.Outside)
-}
+// Gain returns the gain, or what else is no matrix, of that name in the table; nil: none.
+func (b *Block) Gain(name string) engine.Weight { return b.gains[name] }
+
+// Linear returns the projection of that name in the table; nil: none.
+func (b *Block) Linear(name string) *Linear { return b.linears[name] }
 
 // Linears returns the block's projections in the order of the architecture's
 // table, which is that in which it uses them.
@@ -73,26 +68,31 @@ type Linear struct {
 	Rows, Cols int    // out and in features
 	Type       *formats.Type
 
-	weight   engine.Weight
-	rotation *engine.Rotation // that its input goes through; nil: none
+	// Weight is the engine's, Rotation what the input goes through first; nil: nothing.
+	Weight   engine.Weight
+	Rotation *engine.Rotation
 }
 
-func newLinear(w engine.Weight) *Linear {
-	info := w.Info()
-	return &Linear{Name: info.Tensor, Rows: info.Rows, Cols: info.Cols, Type: info.Type, weight: w}
+// To is the layer's output in dst.
+func (l *Linear) To(dst engine.Buffer) Projection { return Projection{l, dst} }
+
+// A Projection is a layer and where its output goes.
+type Projection struct {
+	Layer *Linear
+	Dst   engine.Buffer
 }
 
 // Kernel returns what multiplies the layer now, as an engine calls it.
-func (l *Linear) Kernel() string { return l.weight.Info().Kernel }
+func (l *Linear) Kernel() string { return l.Weight.Info().Kernel }
 
 // Variant returns what multiplies the layer now, nil on an engine that has no
 // variants of package kernels.
 func (l *Linear) Variant() *kernels.Variant {
-	if w, ok := l.weight.(interface{ Variant() *kernels.Variant }); ok {
+	if w, ok := l.Weight.(interface{ Variant() *kernels.Variant }); ok {
 		return w.Variant()
 	}
 	return nil
 }
 
 // Bytes returns the size of the weights as they are multiplied now.
-func (l *Linear) Bytes() int { return l.weight.Info().Bytes }
+func (l *Linear) Bytes() int { return l.Weight.Info().Bytes }

@@ -1,4 +1,4 @@
-package models
+package source
 
 import (
 	"errors"
@@ -24,7 +24,7 @@ func init() { registerFiles(fileKind{cellm.Magic, openCellm}) }
 // runs.
 func cellmTypes() string {
 	var names []string
-	for _, t := range tables() {
+	for _, t := range arch.Tables() {
 		if t.InCellm {
 			names = append(names, t.Name)
 		}
@@ -71,11 +71,11 @@ func (s *cellmSource) fail(key, format string, args ...any) error {
 // read finds out what the file's header and tensors mean.
 func (s *cellmSource) read() error {
 	h := s.Header
-	a, err := Lookup(h.ModelType)
-	if err != nil || !a.InCellm {
+	t, err := arch.Lookup(h.ModelType)
+	if err != nil || !t.InCellm {
 		return s.fail("model_type", "%s is an architecture that onebit does not read from .cellm (known: %s)", term.QuoteAlways(h.ModelType), cellmTypes())
 	}
-	s.table = &a.Table
+	s.table = t
 	for _, t := range s.File.Tensors() {
 		own := t.Name
 		if t.Name = hf.GGUFName(s.class(), own); s.theirs(t.Name) != own {

@@ -1,16 +1,15 @@
-package models
+package forward
 
 import (
-	"fmt"
 	"math"
 
 	"onebit/models/arch"
 	"onebit/models/engine"
 )
 
-// newRope returns the rotary position embedding (Su et al., arXiv:2104.09864)
+// NewRope returns the rotary position embedding (Su et al., arXiv:2104.09864)
 // of a model's heads, or of their first values, with YaRN's attention temperature as its magnitude.
-func newRope(c arch.Config, adjacent bool) engine.Rope {
+func NewRope(c arch.Config, adjacent bool) engine.Rope {
 	dim := c.Turned()
 	r := engine.Rope{Freq: make([]float64, dim/2), Magnitude: 1, Head: c.HeadDim, Adjacent: adjacent}
 	base := float64(c.RopeBase)
@@ -30,27 +29,6 @@ func newRope(c arch.Config, adjacent bool) engine.Rope {
 		yarn(&r, float64(s.Factor), base, float64(original), dim)
 	}
 	return r
-}
-
-// divideFrequencies takes what divides them within the original context from the
-// source's tensors.
-func (m *Model) divideFrequencies() error {
-	const name = "rope_factors_short.weight"
-	t, err := m.source.Tensor(name)
-	if err != nil {
-		return err
-	}
-	factors, err := t.Floats()
-	if err != nil {
-		return m.source.Fault(name, err)
-	}
-	for i, f := range factors {
-		if !(f > 0) || math.IsInf(float64(f), 1) {
-			return m.source.Fault(name, fmt.Errorf("divisor %d of the rotary embedding's frequencies is %v, want one that is positive and finite", i, f))
-		}
-		m.rope.Freq[i] /= float64(f)
-	}
-	return m.source.Release(name)
 }
 
 // yarn blends interpolated and kept frequencies. The paper's ramp is linear

@@ -1,4 +1,4 @@
-package models
+package forward
 
 import (
 	"math"
@@ -17,7 +17,7 @@ func TestRopeFrequencies(t *testing.T) {
 		} else {
 			c.RopeScaling = arch.RopeScaling{}
 		}
-		r := newRope(c, false)
+		r := NewRope(c, false)
 		if math.Abs(r.Freq[0]-want) > 1e-12 || math.Abs(r.Freq[1]-want/100) > 1e-12 || r.Magnitude != 1 {
 			t.Errorf("factor %v: %v", factor, r)
 		}
@@ -30,7 +30,7 @@ func TestRopeFrequencies(t *testing.T) {
 // 8·ln(2000/2π)/(2·ln 100) = 5.006. Rounded outwards 1 and 6, so the pairs
 // are slowed down by 0, 0, 1/5 and 2/5 of the way.
 func TestYaRN(t *testing.T) {
-	r := newRope(arch.Config{HeadDim: 8, RopeBase: 100, RopeScaling: arch.RopeScaling{Type: "yarn", Factor: 4, OriginalContext: 2000}}, false)
+	r := NewRope(arch.Config{HeadDim: 8, RopeBase: 100, RopeScaling: arch.RopeScaling{Type: "yarn", Factor: 4, OriginalContext: 2000}}, false)
 	f := func(exponent, slowed float64) float64 {
 		theta := math.Pow(10, exponent)
 		return theta*(1-slowed) + theta/4*slowed
@@ -45,7 +45,7 @@ func TestYaRN(t *testing.T) {
 	}
 	// Nothing turns 32 times in a context of 40: the ramp starts at pair 0.
 	// Once: 8·ln(40/2π)/(2·ln 100) = 1.608, so it ends at 2.
-	r = newRope(arch.Config{HeadDim: 8, RopeBase: 100, RopeScaling: arch.RopeScaling{Type: "yarn", Factor: 2, OriginalContext: 40}}, false)
+	r = NewRope(arch.Config{HeadDim: 8, RopeBase: 100, RopeScaling: arch.RopeScaling{Type: "yarn", Factor: 2, OriginalContext: 40}}, false)
 	for i, want := range []float64{1, 0.75 * math.Pow(10, -0.5), 0.5 * 0.1, 0.5 * math.Pow(10, -1.5)} {
 		if math.Abs(r.Freq[i]-want) > 1e-12 {
 			t.Errorf("clamped: frequency %d is %v, want %v", i, r.Freq[i], want)

@@ -1,7 +1,10 @@
-package models
+// Package source opens models at rest: files in one of their containers, each of which
+// is one file here, and Hugging Face directories. All are read as if they were GGUF.
+package source
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -10,7 +13,9 @@ import (
 	"onebit/formats/container"
 	"onebit/formats/gguf"
 	"onebit/internal/bounded"
+	"onebit/internal/count"
 	"onebit/models/arch"
+	_ "onebit/models/architectures" // those that sources are of
 	"onebit/models/hf"
 	"onebit/models/tokenizer"
 )
@@ -78,12 +83,12 @@ var fileKinds []fileKind
 // registerFiles adds a container. It is called from init functions only.
 func registerFiles(k fileKind) { fileKinds = append(fileKinds, k) }
 
-// OpenSource opens the model at path: a file in a container that its first
+// Open opens the model at path: a file in a container that its first
 // bytes tell, or a Hugging Face directory. What is none of these is taken for a
 // broken GGUF file, whose error says what it is.
-func OpenSource(path string, opt gguf.Options) (Source, error) {
+func Open(path string, opt gguf.Options) (Source, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		c, err := hf.Open(path, tables())
+		c, err := hf.Open(path, arch.Tables())
 		if err != nil {
 			return nil, err
 		}
@@ -118,4 +123,14 @@ func firstBytes(path string) (string, error) {
 		err = nil // it is too short for a model, which its parser says
 	}
 	return string(b[:n]), err
+}
+
+// Notes says what of a model's files nothing here computes, for people.
+func Notes(src Source) []string {
+	out := src.Notes()
+	if _, c, err := src.Config(); err == nil && c.NextN > 0 {
+		out = append(out, fmt.Sprintf("the file has %s that predict further tokens (MTP), blocks %d to %d: they are left alone",
+			count.Of(c.NextN, "block"), c.Layers, c.Layers+c.NextN-1))
+	}
+	return out
 }

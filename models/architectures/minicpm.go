@@ -1,4 +1,4 @@
-package models
+package architectures
 
 import (
 	"math"
@@ -6,6 +6,7 @@ import (
 
 	"onebit/formats"
 	"onebit/models/arch"
+	"onebit/models/forward"
 )
 
 // MiniCPM is LLaMA's architecture with three factors (Hu et al., arXiv:2404.06395;
@@ -14,7 +15,7 @@ import (
 // the 1B and the 3B are of llama's. Names and keys: ggml-org/llama.cpp,
 // gguf-py/gguf/constants.py and convert_hf_to_gguf.py (MiniCPMModel), which brings
 // attn_q and attn_k into the order that it does for LLaMA.
-var MiniCPM = register(&Architecture{Table: arch.Table{
+var _ = forward.Register(&forward.Architecture{Table: arch.Table{
 	Name:          "minicpm",
 	Summary:       "MiniCPM and BitCPM-CANN",
 	Activation:    arch.SiLU,
@@ -41,7 +42,7 @@ var MiniCPM = register(&Architecture{Table: arch.Table{
 			Types:  map[arch.Role]*formats.Type{arch.Embedding: formats.F16},
 			Config: minicpm(2, 256, 512, 4, 64, 768, 512, true)},
 	},
-}, forward: llamaForward})
+}, Forward: llamaForward})
 
 // inTQ2_0 are the formats that llama.cpp's quantize gives a ternary model.
 func inTQ2_0() map[arch.Role]*formats.Type {

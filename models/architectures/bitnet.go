@@ -1,10 +1,11 @@
-package models
+package architectures
 
 import (
 	"strings"
 
 	"onebit/formats"
 	"onebit/models/arch"
+	"onebit/models/forward"
 )
 
 // The BitNet b1.58 family: ternary projections, a half-precision embedding
@@ -15,7 +16,7 @@ import (
 var (
 	// BitNetB158 is the architecture of bitnet-b1.58-2B-4T. Its network is
 	// gated by squared ReLU (huggingface/transformers, modular_bitnet.py).
-	BitNetB158 = register(bitnet("bitnet-b1.58", "BitNet b1.58 2B-4T", arch.ReLU2, bitnetText, bitnetClasses,
+	_ = forward.Register(bitnet("bitnet-b1.58", "BitNet b1.58 2B-4T", arch.ReLU2, bitnetText, bitnetClasses,
 		// The official GGUF of microsoft/bitnet-b1.58-2B-4T.
 		&arch.Preset{Name: "bitnet-2b-4t", Summary: "BitNet b1.58 2B-4T, ternary, fp16 embedding", ModelName: "bitnet2b", Tokenizer: "llama-bpe",
 			Config: arch.Config{
@@ -30,11 +31,11 @@ var (
 	))
 
 	// BitNet25 is the name that the first upload of 2B-4T gave itself.
-	BitNet25 = register(bitnet("bitnet-25", "BitNet b1.58 2B-4T, first upload", arch.ReLU2, bitnetText, nil))
+	_ = forward.Register(bitnet("bitnet-25", "BitNet b1.58 2B-4T, first upload", arch.ReLU2, bitnetText, nil))
 
 	// BitNet is the architecture of 1bitLLM's bitnet_b1_58 models, which are
 	// gated by SiLU.
-	BitNet = register(bitnet("bitnet", "bitnet_b1_58-large, xl and 3B", arch.SiLU, arch.Text{Chat: instChat}, bitnetClasses,
+	_ = forward.Register(bitnet("bitnet", "bitnet_b1_58-large, xl and 3B", arch.SiLU, arch.Text{Chat: instChat}, bitnetClasses,
 		// 1bitLLM/bitnet_b1_58-large, config.json.
 		&arch.Preset{Name: "bitnet-large", Summary: "bitnet_b1_58-large (0.7B), ternary, fp16 embedding", ModelName: "bitnet_b1_58-large", Tokenizer: "sentencepiece",
 			Config: arch.Config{
@@ -91,8 +92,8 @@ var instChat = &arch.Chat{
 	},
 }
 
-func bitnet(name, summary string, act arch.Activation, text arch.Text, classes []arch.Class, presets ...*arch.Preset) *Architecture {
-	return &Architecture{Table: arch.Table{
+func bitnet(name, summary string, act arch.Activation, text arch.Text, classes []arch.Class, presets ...*arch.Preset) *forward.Architecture {
+	return &forward.Architecture{Table: arch.Table{
 		Name:       name,
 		Summary:    summary,
 		Activation: act,
@@ -116,26 +117,26 @@ func bitnet(name, summary string, act arch.Activation, text arch.Text, classes [
 		Text:    text,
 		Classes: classes,
 		Presets: presets,
-	}, forward: bitnetForward}
+	}, Forward: bitnetForward}
 }
 
 // bitnetForward is the block of huggingface/transformers modular_bitnet.py
 // and of 1bitLLM's modeling_bitnet.py: LLaMA's, with a norm before each of
 // the two projections that end in the residual stream. The activation is the
 // architecture's: squared ReLU for 2B-4T, SiLU for 1bitLLM's models.
-func bitnetForward(b *Block, s *Session) {
-	s.rmsNorm("attn_norm", s.h, s.x, b.AttnNorm)
-	s.multiply("attn_qkv", s.h, into{b.Q, s.q}, into{b.K, s.k}, into{b.V, s.v})
-	s.rotate("rope", s.q, s.k)
-	s.attend("attn") // s.att, from s.q, s.k, s.v and the cache
-	s.rmsNorm("attn_sub_norm", s.att, s.att, b.AttnSubNorm)
-	s.multiply("attn_output", s.att, into{b.Output, s.h})
-	s.add("attn_residual", s.x, s.h)
+func bitnetForward(b *forward.Block, p *forward.Pass) {
+	p.Norm("attn_norm", p.H, p.X, b.AttnNorm)
+	p.Multiply("attn_qkv", p.H, b.Q.To(p.Q), b.K.To(p.K), b.V.To(p.V))
+	p.Rotate("rope", p.Q, p.K)
+	p.Attend("attn") // p.Att, from p.Q, p.K, p.V and the cache
+	p.Norm("attn_sub_norm", p.Att, p.Att, b.AttnSubNorm)
+	p.Multiply("attn_output", p.Att, b.Output.To(p.H))
+	p.Add("attn_residual", p.X, p.H)
 
-	s.rmsNorm("ffn_norm", s.h, s.x, b.FFNNorm)
-	s.multiply("ffn_gate_up", s.h, into{b.Gate, s.gate}, into{b.Up, s.up})
-	s.activate("ffn_act") // s.gate, with s.up
-	s.rmsNorm("ffn_sub_norm", s.gate, s.gate, b.FFNSubNorm)
-	s.multiply("ffn_down", s.gate, into{b.Down, s.h})
-	s.add("ffn_residual", s.x, s.h)
+	p.Norm("ffn_norm", p.H, p.X, b.FFNNorm)
+	p.Multiply("ffn_gate_up", p.H, b.Gate.To(p.Gate), b.Up.To(p.Up))
+	p.Activate("ffn_act") // p.Gate, with p.Up
+	p.Norm("ffn_sub_norm", p.Gate, p.Gate, b.FFNSubNorm)
+	p.Multiply("ffn_down", p.Gate, b.Down.To(p.H))
+	p.Add("ffn_residual", p.X, p.H)
 }

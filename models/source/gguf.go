@@ -1,6 +1,7 @@
-package models
+package source
 
 import (
+	"errors"
 	"fmt"
 
 	"onebit/formats/container"
@@ -78,6 +79,29 @@ func (s ggufSource) Tokens() (int, string) {
 	return tokens.Len(), keyTokens
 }
 
+// visionTower is the architecture of files that llama.cpp calls mmproj.
+const visionTower = "clip"
+
+// ConfigFromGGUF reads a model's architecture and configuration. A file whose
+// architecture is unknown, or whose metadata lacks a key or gives it a value
+// that no model has, is a *container.FormatError that names the key. The tensors
+// are not checked; see [arch.Table.CheckInventory].
+func ConfigFromGGUF(f *gguf.File) (*arch.Table, arch.Config, error) {
+	name, err := f.String(arch.KeyArchitecture)
+	if err != nil {
+		return nil, arch.Config{}, err
+	}
+	t, err := arch.Lookup(name)
+	if name == visionTower {
+		err = errors.New("is what sees pictures beside a model (mmproj), and no model: open the model's own file, which runs without")
+	}
+	if err != nil {
+		return nil, arch.Config{}, &container.FormatError{File: f.Name(), Offset: -1, Key: arch.KeyArchitecture, Msg: err.Error(), Err: err}
+	}
+	c, err := t.ReadConfig(f.File, &f.Keys)
+	return t, c, err
+}
+
 // textOf returns what a file's architecture says about text, no more than its
 // name if it is unknown.
 func textOf(f *gguf.File) (arch.Text, error) {
@@ -88,9 +112,9 @@ func textOf(f *gguf.File) (arch.Text, error) {
 	if err != nil {
 		return arch.Text{}, err
 	}
-	a, err := Lookup(name)
+	t, err := arch.Lookup(name)
 	if err != nil {
 		return arch.Text{Arch: name}, nil
 	}
-	return a.Text, nil
+	return t.Text, nil
 }

@@ -1,10 +1,11 @@
-package models
+package architectures
 
 import (
 	"strings"
 
 	"onebit/formats"
 	"onebit/models/arch"
+	"onebit/models/forward"
 )
 
 // Qwen3 is the architecture of the Bonsai models, unchanged from Qwen3:
@@ -12,7 +13,7 @@ import (
 // RoPE, and a SiLU-gated feed-forward network. Bonsai stores embeddings,
 // projections and head in 1 bit. Names and keys: ggml-org/llama.cpp,
 // gguf-py/gguf/constants.py and convert_hf_to_gguf.py (Qwen3Model).
-var Qwen3 = register(&Architecture{Table: arch.Table{
+var _ = forward.Register(&forward.Architecture{Table: arch.Table{
 	Name:       "qwen3",
 	Summary:    "Qwen3 and Bonsai",
 	Activation: arch.SiLU,
@@ -58,7 +59,7 @@ var Qwen3 = register(&Architecture{Table: arch.Table{
 				Vocab: 512, Context: 512, RopeBase: 1e6, Eps: 1e-6, TiedHead: true,
 			}},
 	},
-}, forward: qwen3Forward})
+}, Forward: qwen3Forward})
 
 // bonsai returns what the Bonsai models share; the numbers are those of the
 // model cards and of the Qwen3 configurations that they are built on.
@@ -96,15 +97,15 @@ func withoutThinking(reply string) string {
 // qwen3Forward is the block of the Qwen3 report (arXiv:2505.09388) and
 // huggingface/transformers modeling_qwen3.py: pre-norm attention and
 // feed-forward network, queries and keys normalized head by head before RoPE.
-func qwen3Forward(b *Block, s *Session) {
-	s.rmsNorm("attn_norm", s.h, s.x, b.AttnNorm)
-	s.multiply("attn_qkv", s.h, into{b.Q, s.q}, into{b.K, s.k}, into{b.V, s.v})
-	s.rmsNorm("attn_q_norm", s.q, s.q, b.QNorm)
-	s.rmsNorm("attn_k_norm", s.k, s.k, b.KNorm)
-	s.rotate("rope", s.q, s.k)
-	s.attend("attn") // s.att, from s.q, s.k, s.v and the cache
-	s.multiply("attn_output", s.att, into{b.Output, s.h})
-	s.add("attn_residual", s.x, s.h)
+func qwen3Forward(b *forward.Block, p *forward.Pass) {
+	p.Norm("attn_norm", p.H, p.X, b.AttnNorm)
+	p.Multiply("attn_qkv", p.H, b.Q.To(p.Q), b.K.To(p.K), b.V.To(p.V))
+	p.Norm("attn_q_norm", p.Q, p.Q, b.QNorm)
+	p.Norm("attn_k_norm", p.K, p.K, b.KNorm)
+	p.Rotate("rope", p.Q, p.K)
+	p.Attend("attn") // p.Att, from p.Q, p.K, p.V and the cache
+	p.Multiply("attn_output", p.Att, b.Output.To(p.H))
+	p.Add("attn_residual", p.X, p.H)
 
-	s.feedForward(b, b.FFNNorm)
+	p.FeedForward(b, b.FFNNorm)
 }

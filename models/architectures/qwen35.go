@@ -1,4 +1,4 @@
-package models
+package architectures
 
 import (
 	"math"
@@ -8,6 +8,7 @@ import (
 	"onebit/formats"
 	"onebit/models/arch"
 	"onebit/models/engine"
+	"onebit/models/forward"
 )
 
 // Qwen35 is the architecture of Qwen3.5 to 3.8, and of the Bonsai 27B models
@@ -15,7 +16,7 @@ import (
 // text is a matrix for each value head, and the fourth is attention with an
 // output gate. Names, keys and the order of value heads: PrismML-Eng/llama.cpp
 // and ggml-org/llama.cpp, src/models/qwen35.cpp and conversion/qwen.py.
-var Qwen35 = register(&Architecture{
+var _ = forward.Register(&forward.Architecture{
 	Table: arch.Table{
 		Name:       "qwen35",
 		Summary:    "Qwen3.5 and Bonsai 27B, gated delta nets and attention",
@@ -38,9 +39,9 @@ var Qwen35 = register(&Architecture{
 		Classes: qwen35Classes(),
 		Presets: qwen35Presets(),
 	},
-	forward: qwen35Forward,
-	grouped: "ssm_out",
-	state: func(c arch.Config, block int) engine.State {
+	Forward: qwen35Forward,
+	Grouped: "ssm_out",
+	State: func(c arch.Config, block int) engine.State {
 		if c.Attends(block) {
 			return engine.KV{Heads: c.KVHeads, Dim: c.HeadDim}
 		}
@@ -130,59 +131,59 @@ func qwen35Changes() map[string]arch.Change {
 // qwen35Forward is the block of huggingface/transformers
 // models/qwen3_next/modeling_qwen3_next.py, whose norms' gains files have with 1
 // added.
-func qwen35Forward(b *Block, s *Session) {
-	s.rmsNorm("attn_norm", s.h, s.x, b.AttnNorm)
-	if s.model.Config.Attends(b.Index) {
-		qwen35Attention(b, s)
+func qwen35Forward(b *forward.Block, p *forward.Pass) {
+	p.Norm("attn_norm", p.H, p.X, b.AttnNorm)
+	if p.Config.Attends(b.Index) {
+		qwen35Attention(b, p)
 	} else {
-		qwen35Delta(b, s)
+		qwen35Delta(b, p)
 	}
-	s.add("attn_residual", s.x, s.h)
+	p.Add("attn_residual", p.X, p.H)
 
-	s.feedForward(b, b.gains["post_attention_norm"])
+	p.FeedForward(b, b.Gain("post_attention_norm"))
 }
 
-// qwen35Attention is attention whose heads' results are gated, from s.h to s.h.
-func qwen35Attention(b *Block, s *Session) {
-	dim := s.model.Config.HeadDim
-	both, gate := s.buffer("q and gate", 2*s.q.Width()), s.buffer("gate", s.q.Width())
-	s.multiply("attn_qkv", s.h, into{b.Q, both}, into{b.K, s.k}, into{b.V, s.v})
-	s.stream.Select("attn_q", s.q, both, 0, dim, 2*dim)
-	s.stream.Select("attn_gate", gate, both, dim, dim, 2*dim)
-	s.rmsNorm("attn_q_norm", s.q, s.q, b.QNorm)
-	s.rmsNorm("attn_k_norm", s.k, s.k, b.KNorm)
-	s.rotate("rope", s.q, s.k)
-	s.attend("attn") // s.att, from s.q, s.k, s.v and the cache
-	s.stream.Gate("attn_gated", gate, s.att, arch.Sigmoid)
-	s.multiply("attn_output", gate, into{b.Output, s.h})
+// qwen35Attention is attention whose heads' results are gated, from p.H to p.H.
+func qwen35Attention(b *forward.Block, p *forward.Pass) {
+	dim := p.Config.HeadDim
+	both, gate := p.Buffer("q and gate", 2*p.Q.Width()), p.Buffer("gate", p.Q.Width())
+	p.Multiply("attn_qkv", p.H, b.Q.To(both), b.K.To(p.K), b.V.To(p.V))
+	p.Stream.Select("attn_q", p.Q, both, 0, dim, 2*dim)
+	p.Stream.Select("attn_gate", gate, both, dim, dim, 2*dim)
+	p.Norm("attn_q_norm", p.Q, p.Q, b.QNorm)
+	p.Norm("attn_k_norm", p.K, p.K, b.KNorm)
+	p.Rotate("rope", p.Q, p.K)
+	p.Attend("attn") // p.Att, from p.Q, p.K, p.V and the cache
+	p.Stream.Gate("attn_gated", gate, p.Att, arch.Sigmoid)
+	p.Multiply("attn_output", gate, b.Output.To(p.H))
 }
 
 // lengthEps is what keeps keys and queries of length 0 from dividing by it
 // (l2norm of modeling_qwen3_next.py).
 const lengthEps = 1e-6
 
-// qwen35Delta is a gated delta net (arXiv:2412.06464), from s.h to s.h.
-func qwen35Delta(b *Block, s *Session) {
-	d := s.model.Config.Delta
+// qwen35Delta is a gated delta net (arXiv:2412.06464), from p.H to p.H.
+func qwen35Delta(b *forward.Block, p *forward.Pass) {
+	d := p.Config.Delta
 	keys, values, channels := d.Keys(), d.Values(), d.Channels()
-	qkv, z := s.buffer("channels", channels), s.buffer("z", values)
-	q, k, v := s.buffer("delta q", keys), s.buffer("delta k", keys), s.buffer("delta v", values)
-	decay, beta, out := s.buffer("decay", d.ValueHeads), s.buffer("beta", d.ValueHeads), s.buffer("delta out", values)
-	s.multiply("ssm_in", s.h, into{b.linears["attn_qkv"], qkv}, into{b.linears["attn_gate"], z})
-	s.multiply("ssm_control", s.h, into{b.linears["ssm_alpha"], decay}, into{b.linears["ssm_beta"], beta})
+	qkv, z := p.Buffer("channels", channels), p.Buffer("z", values)
+	q, k, v := p.Buffer("delta q", keys), p.Buffer("delta k", keys), p.Buffer("delta v", values)
+	decay, beta, out := p.Buffer("decay", d.ValueHeads), p.Buffer("beta", d.ValueHeads), p.Buffer("delta out", values)
+	p.Multiply("ssm_in", p.H, b.Linear("attn_qkv").To(qkv), b.Linear("attn_gate").To(z))
+	p.Multiply("ssm_control", p.H, b.Linear("ssm_alpha").To(decay), b.Linear("ssm_beta").To(beta))
 
-	s.stream.Convolve("ssm_conv", qkv, b.gains["ssm_conv1d"])
-	s.stream.Select("ssm_q", q, qkv, 0, keys, channels)
-	s.stream.Select("ssm_k", k, qkv, keys, keys, channels)
-	s.stream.Select("ssm_v", v, qkv, 2*keys, values, channels)
-	s.stream.Normalize("ssm_q_norm", q, d.HeadDim, lengthEps, float32(1/math.Sqrt(float64(d.HeadDim))))
-	s.stream.Normalize("ssm_k_norm", k, d.HeadDim, lengthEps, 1)
-	s.stream.DeltaGates("ssm_gates", decay, beta, b.gains["ssm_a"], b.gains["ssm_dt.bias"])
-	s.stream.DeltaRule("ssm_delta", out, q, k, v, decay, beta)
+	p.Stream.Convolve("ssm_conv", qkv, b.Gain("ssm_conv1d"))
+	p.Stream.Select("ssm_q", q, qkv, 0, keys, channels)
+	p.Stream.Select("ssm_k", k, qkv, keys, keys, channels)
+	p.Stream.Select("ssm_v", v, qkv, 2*keys, values, channels)
+	p.Stream.Normalize("ssm_q_norm", q, d.HeadDim, lengthEps, float32(1/math.Sqrt(float64(d.HeadDim))))
+	p.Stream.Normalize("ssm_k_norm", k, d.HeadDim, lengthEps, 1)
+	p.Stream.DeltaGates("ssm_gates", decay, beta, b.Gain("ssm_a"), b.Gain("ssm_dt.bias"))
+	p.Stream.DeltaRule("ssm_delta", out, q, k, v, decay, beta)
 
-	s.rmsNorm("ssm_norm", out, out, b.gains["ssm_norm"])
-	s.stream.Gate("ssm_gated", z, out, arch.SiLU)
-	s.multiply("ssm_out", z, into{b.linears["ssm_out"], s.h})
+	p.Norm("ssm_norm", out, out, b.Gain("ssm_norm"))
+	p.Stream.Gate("ssm_gated", z, out, arch.SiLU)
+	p.Multiply("ssm_out", z, b.Linear("ssm_out").To(p.H))
 }
 
 // qwen35Presets are the real models, from what loaders print of their files, and

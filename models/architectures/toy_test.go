@@ -1,4 +1,4 @@
-package models
+package architectures_test
 
 import (
 	"bytes"
@@ -13,16 +13,21 @@ import (
 
 	"onebit/formats"
 	"onebit/formats/safetensors"
+	"onebit/models"
 	"onebit/models/arch"
 	"onebit/models/engine"
+	"onebit/models/forward"
+	"onebit/models/source"
 	"onebit/models/synth"
 	"onebit/models/tokenizer"
 )
 
-// What a new architecture takes: this, in one file of this package. Its block is
+var toy = forward.Register(newToy())
+
+// What a new architecture takes: this, in one file. Its block is
 // attention and a single matrix behind a norm that no other architecture has.
-func toy() *Architecture {
-	return &Architecture{Table: arch.Table{
+func newToy() *forward.Architecture {
+	return &forward.Architecture{Table: arch.Table{
 		Name:    "toy",
 		Summary: "an architecture for tests",
 		Types: map[arch.Role]*formats.Type{
@@ -62,16 +67,16 @@ func toy() *Architecture {
 				Vocab: 300, Context: 64, RopeBase: 1e4, Eps: 1e-5, TiedHead: true,
 			},
 		}},
-	}, forward: func(b *Block, s *Session) {
-		s.rmsNorm("attn_norm", s.h, s.x, b.AttnNorm)
-		s.multiply("attn_qkv", s.h, into{b.Q, s.q}, into{b.K, s.k}, into{b.V, s.v})
-		s.rotate("rope", s.q, s.k)
-		s.attend("attn")
-		s.multiply("attn_output", s.att, into{b.Output, s.h})
-		s.add("attn_residual", s.x, s.h)
-		s.rmsNorm("mix_norm", s.h, s.x, b.gains["mix_norm"])
-		s.multiply("mix", s.h, into{b.linears["mix"], s.q})
-		s.add("mix_residual", s.x, s.q)
+	}, Forward: func(b *forward.Block, p *forward.Pass) {
+		p.Norm("attn_norm", p.H, p.X, b.AttnNorm)
+		p.Multiply("attn_qkv", p.H, b.Q.To(p.Q), b.K.To(p.K), b.V.To(p.V))
+		p.Rotate("rope", p.Q, p.K)
+		p.Attend("attn")
+		p.Multiply("attn_output", p.Att, b.Output.To(p.H))
+		p.Add("attn_residual", p.X, p.H)
+		p.Norm("mix_norm", p.H, p.X, b.Gain("mix_norm"))
+		p.Multiply("mix", p.H, b.Linear("mix").To(p.Q))
+		p.Add("mix_residual", p.X, p.Q)
 	}}
 }
 
@@ -79,10 +84,8 @@ func toy() *Architecture {
 // told its text and run, and a checkpoint of the same weights gives the same
 // logits.
 func TestNewArchitecture(t *testing.T) {
-	a := register(toy())
-	t.Cleanup(func() { delete(architectures, a.Name) })
 
-	preset, err := LookupPreset("tiny-toy")
+	preset, err := arch.LookupPreset("tiny-toy")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +99,7 @@ func TestNewArchitecture(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := openToy(t, path)
-	if m.Arch != a || m.Config != preset.Config {
+	if m.Arch != toy || m.Config != preset.Config {
 		t.Errorf("%s with %+v", m.Arch.Name, m.Config)
 	}
 	ids := toyPrompt(t, m)
@@ -112,7 +115,7 @@ func TestNewArchitecture(t *testing.T) {
 
 	writeToyCheckpoint(t, dir, m.Source())
 	checkpoint := openToy(t, dir)
-	if checkpoint.Arch != a || checkpoint.Config != preset.Config {
+	if checkpoint.Arch != toy || checkpoint.Config != preset.Config {
 		t.Errorf("the checkpoint is %s with %+v", checkpoint.Arch.Name, checkpoint.Config)
 	}
 	if got := toyLogits(t, checkpoint, ids, nil); !slices.Equal(got, logits) {
@@ -120,9 +123,9 @@ func TestNewArchitecture(t *testing.T) {
 	}
 }
 
-func openToy(t *testing.T, path string) *Model {
+func openToy(t *testing.T, path string) *models.Model {
 	t.Helper()
-	m, err := Open(context.Background(), path, Options{})
+	m, err := models.Open(context.Background(), path, models.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,13 +134,13 @@ func openToy(t *testing.T, path string) *Model {
 }
 
 // toyPrompt lays out a conversation in the model's own way.
-func toyPrompt(t *testing.T, m *Model) []int {
+func toyPrompt(t *testing.T, m *models.Model) []int {
 	t.Helper()
 	words, err := m.Source().Tokenizer()
 	if err != nil {
 		t.Fatal(err)
 	}
-	chat, err := words.Chat(Chats())
+	chat, err := words.Chat(arch.Chats())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,9 +160,9 @@ type operationNames []string
 
 func (o *operationNames) Observe(op engine.Op) { *o = append(*o, op.Name) }
 
-func toyLogits(t *testing.T, m *Model, ids []int, o engine.Observer) []float32 {
+func toyLogits(t *testing.T, m *models.Model, ids []int, o engine.Observer) []float32 {
 	t.Helper()
-	s, err := m.NewSession(SessionOptions{Observer: o})
+	s, err := m.NewSession(models.SessionOptions{Observer: o})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,14 +174,14 @@ func toyLogits(t *testing.T, m *Model, ids []int, o engine.Observer) []float32 {
 	return slices.Clone(logits)
 }
 
-func toyReply(t *testing.T, m *Model, ids []int) []int {
+func toyReply(t *testing.T, m *models.Model, ids []int) []int {
 	t.Helper()
-	s, err := m.NewSession(SessionOptions{})
+	s, err := m.NewSession(models.SessionOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	sampler, err := NewSampler(SamplerOptions{})
+	sampler, err := models.NewSampler(models.SamplerOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +199,7 @@ func toyReply(t *testing.T, m *Model, ids []int) []int {
 
 // writeToyCheckpoint writes a source's tensors under the names that they have at
 // Hugging Face.
-func writeToyCheckpoint(t *testing.T, dir string, src Source) {
+func writeToyCheckpoint(t *testing.T, dir string, src source.Source) {
 	t.Helper()
 	names := strings.NewReplacer("token_embd", "model.embed_tokens", "output_norm", "model.norm", "blk.", "model.layers.",
 		"attn_norm", "input_layernorm", "attn_q", "self_attn.q_proj", "attn_k", "self_attn.k_proj", "attn_v", "self_attn.v_proj",

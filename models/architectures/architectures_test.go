@@ -1,4 +1,4 @@
-package models
+package architectures_test
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"onebit/models/arch"
+	_ "onebit/models/architectures"
 )
 
 func TestProjectionShapes(t *testing.T) {
@@ -16,7 +17,7 @@ func TestProjectionShapes(t *testing.T) {
 		"bitnet-2b-4t": "[2560×2560 640×2560 6912×2560 2560×6912]",
 		"bitnet-large": "[1536×1536 4096×1536 1536×4096]",
 	} {
-		shapes, err := ProjectionShapes(preset)
+		shapes, err := arch.ProjectionShapes(preset)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -25,21 +26,21 @@ func TestProjectionShapes(t *testing.T) {
 		}
 	}
 	var known []string
-	for _, p := range Presets() {
+	for _, p := range arch.Presets() {
 		known = append(known, p.Name)
 	}
-	_, err := ProjectionShapes("gpt-2")
+	_, err := arch.ProjectionShapes("gpt-2")
 	if want := `unknown preset "gpt-2" (known: ` + strings.Join(known, ", ") + ")"; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
 }
 
 func TestPresetsAreValid(t *testing.T) {
-	for _, p := range Presets() {
+	for _, p := range arch.Presets() {
 		if bad := p.Config.Check(); bad != nil {
 			t.Errorf("%s: %+v", p.Name, *bad)
 		}
-		if a, err := Lookup(p.Config.Arch); err != nil || p.Table != &a.Table {
+		if a, err := arch.Lookup(p.Config.Arch); err != nil || p.Table != a {
 			t.Errorf("%s: table %p of architecture %v, %v", p.Name, p.Table, a, err)
 		}
 		for _, spec := range p.Tensors() {
@@ -51,12 +52,12 @@ func TestPresetsAreValid(t *testing.T) {
 }
 
 func TestLookup(t *testing.T) {
-	_, err := Lookup("gemma3")
-	if want := `unknown architecture "gemma3" (known: bitnet, bitnet-25, bitnet-b1.58, llama, minicpm, qwen3, qwen35)`; err == nil || err.Error() != want {
+	_, err := arch.Lookup("gemma3")
+	if want := `unknown architecture "gemma3" (known: bitnet, bitnet-25, bitnet-b1.58, llama, minicpm, qwen3, qwen35, recurrent, toy)`; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
 	for name, want := range map[string]arch.Activation{"qwen3": arch.SiLU, "bitnet-b1.58": arch.ReLU2, "bitnet-25": arch.ReLU2, "bitnet": arch.SiLU} {
-		a, err := Lookup(name)
+		a, err := arch.Lookup(name)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package models
+package architectures_test
 
 import (
 	"bytes"
@@ -9,42 +9,47 @@ import (
 
 	"onebit/formats/gguf"
 	"onebit/internal/deviation"
+	"onebit/models"
 	"onebit/models/arch"
 	"onebit/models/engine"
 	"onebit/models/engine/plain"
+	"onebit/models/forward"
+	"onebit/models/source"
 	"onebit/models/synth"
 )
 
-// recurrent is toy with a gated delta net in its first block, as a hybrid
+var recurrent = forward.Register(newRecurrent())
+
+// newRecurrent is toy with a gated delta net in its first block, as a hybrid
 // architecture has: the delta rule in place of attention.
-func recurrent() *Architecture {
-	a := toy()
+func newRecurrent() *forward.Architecture {
+	a := newToy()
 	a.Name, a.Classes = "recurrent", nil
 	a.Presets[0].Name = "tiny-recurrent"
 	perHead := func(c arch.Config) int { return c.Heads }
 	a.Block = append(a.Block,
 		arch.Matrix("decay", arch.Projection, perHead, arch.Hidden),
 		arch.Matrix("beta", arch.Projection, perHead, arch.Hidden))
-	a.state = func(c arch.Config, block int) engine.State {
+	a.State = func(c arch.Config, block int) engine.State {
 		if block == 0 {
 			return engine.Delta{KeyHeads: c.KVHeads, ValueHeads: c.Heads, KeyDim: c.HeadDim, ValueDim: c.HeadDim}
 		}
 		return engine.KV{Heads: c.KVHeads, Dim: c.HeadDim}
 	}
-	attends := a.forward
-	a.forward = func(b *Block, s *Session) {
+	attends := a.Forward
+	a.Forward = func(b *forward.Block, p *forward.Pass) {
 		if b.Index > 0 {
-			attends(b, s)
+			attends(b, p)
 			return
 		}
-		heads := s.model.Config.Heads
-		decay, beta, q := s.buffer("decay", heads), s.buffer("beta", heads), s.buffer("query", s.k.Width())
-		s.rmsNorm("attn_norm", s.h, s.x, b.AttnNorm)
-		s.multiply("delta_in", s.h, into{b.K, s.k}, into{b.V, q}, into{b.Q, s.q},
-			into{b.linears["decay"], decay}, into{b.linears["beta"], beta})
-		s.stream.DeltaRule("delta", s.att, q, s.k, s.q, decay, beta)
-		s.multiply("attn_output", s.att, into{b.Output, s.h})
-		s.add("attn_residual", s.x, s.h)
+		heads := p.Config.Heads
+		decay, beta, q := p.Buffer("decay", heads), p.Buffer("beta", heads), p.Buffer("query", p.K.Width())
+		p.Norm("attn_norm", p.H, p.X, b.AttnNorm)
+		p.Multiply("delta_in", p.H, b.K.To(p.K), b.V.To(q), b.Q.To(p.Q),
+			b.Linear("decay").To(decay), b.Linear("beta").To(beta))
+		p.Stream.DeltaRule("delta", p.Att, q, p.K, p.Q, decay, beta)
+		p.Multiply("attn_output", p.Att, b.Output.To(p.H))
+		p.Add("attn_residual", p.X, p.H)
 	}
 	return a
 }
@@ -53,10 +58,8 @@ func recurrent() *Architecture {
 // same in any batch and on another engine, begins anew, and says that it
 // cannot go back to its middle.
 func TestRecurrentState(t *testing.T) {
-	a := register(recurrent())
-	t.Cleanup(func() { delete(architectures, a.Name) })
 	var file bytes.Buffer
-	if err := synth.Write(&file, a.Presets[0], 1); err != nil {
+	if err := synth.Write(&file, recurrent.Presets[0], 1); err != nil {
 		t.Fatal(err)
 	}
 	f, err := gguf.Parse(file.Bytes(), "recurrent.gguf", gguf.Options{})
@@ -64,32 +67,32 @@ func TestRecurrentState(t *testing.T) {
 		t.Fatal(err)
 	}
 	ids := []int{5, 17, 250, 3, 99, 4, 42, 8, 120}
-	open := func(opt Options) *Session {
-		m, err := Load(context.Background(), FromGGUF(f), opt)
+	open := func(opt models.Options) *models.Session {
+		m, err := models.Load(context.Background(), source.FromGGUF(f), opt)
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := m.NewSession(SessionOptions{Batch: 4})
+		s, err := m.NewSession(models.SessionOptions{Batch: 4})
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() {
-			if err := errors.Join(s.Close(), m.engine.Close()); err != nil {
+			if err := errors.Join(s.Close(), m.Engine().Close()); err != nil {
 				t.Error(err)
 			}
 		})
 		return s
 	}
-	take := func(s *Session, ids []int) []float32 {
+	take := func(s *models.Session, ids []int) []float32 {
 		logits, err := s.Prefill(context.Background(), ids)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return slices.Clone(logits)
 	}
-	s := open(Options{})
+	s := open(models.Options{})
 	want := take(s, ids)
-	if err := s.Truncate(4); !errors.Is(err, ErrNoRollback) || s.Position() != len(ids) {
+	if err := s.Truncate(4); !errors.Is(err, models.ErrNoRollback) || s.Position() != len(ids) {
 		t.Errorf("back to the middle: error %v, position %d", err, s.Position())
 	}
 	if err := errors.Join(s.Mark(), s.Truncate(len(ids))); err != nil {
@@ -109,7 +112,7 @@ func TestRecurrentState(t *testing.T) {
 	if !slices.Equal(last, want) {
 		t.Error("one token at a time gives other logits than a batch")
 	}
-	if e := deviation.Of(want, take(open(Options{Engine: plain.Open}), ids)).NMSE(); !(e < 1e-4) {
+	if e := deviation.Of(want, take(open(models.Options{Engine: plain.Open}), ids)).NMSE(); !(e < 1e-4) {
 		t.Errorf("an NMSE of %.3g against the plain engine", e)
 	}
 }
