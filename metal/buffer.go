@@ -63,7 +63,7 @@ func (d *Device) Wrap(data []byte) (*Buffer, error) {
 // inPlace returns a buffer of the pages that data lies in, or nil.
 func (d *Device) inPlace(data []byte) *Buffer {
 	address := addressOf(data)
-	first, end := pages(data)
+	first, end := d.pages(data)
 	length := end - first
 	if address%offsetUnit != 0 || length > uintptr(d.limits.Buffer) {
 		return nil

@@ -62,10 +62,18 @@ func (c *Commands) Use(p *Pipeline) {
 	c.device.objc.send(c.encoder, "setComputePipelineState:", p.state)
 }
 
+// maxIndex is the last index of an argument.
+const maxIndex = 30
+
+// takes reports whether a call may be sent that sets an argument.
+func (c *Commands) takes(index int) bool {
+	return c.encoding(index >= 0 && index <= maxIndex, "argument %d; the last is %d", index, maxIndex)
+}
+
 // SetBuffer makes the argument at index of the kernels that follow a buffer,
 // from so many bytes on.
 func (c *Commands) SetBuffer(index int, b *Buffer, offset int) {
-	if !c.encoding(b.buffer != 0, "argument %d: the buffer was closed", index) ||
+	if !c.takes(index) || !c.encoding(b.buffer != 0, "argument %d: the buffer was closed", index) ||
 		!c.encoding(offset >= 0 && offset < len(b.bytes), "argument %d: byte %d of a buffer of %d", index, offset, len(b.bytes)) {
 		return
 	}
@@ -78,7 +86,7 @@ const maxBytes = 4096
 // SetBytes makes the argument at index of the kernels that follow a copy of
 // data, 1 to 4096 bytes.
 func (c *Commands) SetBytes(index int, data []byte) {
-	if !c.encoding(len(data) > 0 && len(data) <= maxBytes, "argument %d has %d bytes; want 1 to %d", index, len(data), maxBytes) {
+	if !c.takes(index) || !c.encoding(len(data) > 0 && len(data) <= maxBytes, "argument %d has %d bytes; want 1 to %d", index, len(data), maxBytes) {
 		return
 	}
 	c.device.objc.send(c.encoder, "setBytes:length:atIndex:", uintptr(unsafe.Pointer(&data[0])), uintptr(len(data)), uintptr(index))
@@ -88,7 +96,7 @@ func (c *Commands) SetBytes(index int, data []byte) {
 // multiple of 16.
 func (c *Commands) SetThreadgroupMemory(index, bytes int) {
 	limit := c.device.limits.ThreadgroupMemory
-	if !c.encoding(bytes > 0 && bytes <= limit && bytes%16 == 0,
+	if !c.takes(index) || !c.encoding(bytes > 0 && bytes <= limit && bytes%16 == 0,
 		"threadgroup argument %d has %d bytes; want a multiple of 16 up to %d", index, bytes, limit) {
 		return
 	}

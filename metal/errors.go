@@ -53,7 +53,7 @@ func newCompileError(message, source string) *CompileError {
 // A CommandError is why a GPU did not finish commands. It wraps
 // [ErrOutOfMemory], [ErrDeviceLost] or [ErrTimeout] where it was that.
 type CommandError struct {
-	Code    int // of MTLCommandBufferError
+	Code    int // MTLCommandBufferError
 	Message string
 }
 
@@ -65,14 +65,22 @@ func (e *CommandError) Error() string {
 	return text
 }
 
+// Codes of errors: MTLCommandBufferError.
+const (
+	codeTimeout       = 2
+	codeAccessRevoked = 4
+	codeOutOfMemory   = 8
+	codeDeviceRemoved = 11
+)
+
 // Unwrap returns nil if the error is none of the three.
 func (e *CommandError) Unwrap() error {
 	switch e.Code {
-	case 2: // MTLCommandBufferErrorTimeout
+	case codeTimeout:
 		return ErrTimeout
-	case 4, 11: // MTLCommandBufferErrorAccessRevoked, …DeviceRemoved
+	case codeAccessRevoked, codeDeviceRemoved:
 		return ErrDeviceLost
-	case 8: // MTLCommandBufferErrorOutOfMemory
+	case codeOutOfMemory:
 		return ErrOutOfMemory
 	}
 	return nil

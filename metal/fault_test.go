@@ -145,6 +145,20 @@ func TestPlantedMistakes(t *testing.T) {
 		o.sendDispatch(c.encoder, o.sel("dispatchThreadgroups:threadsPerThreadgroup:"), groups, threads)
 	}
 	one := Size{1, 1, 1}
+	kernel := func(source string) *Pipeline {
+		l, err := d.Compile("#include <metal_stdlib>\nusing namespace metal;\nkernel void f(device float4 *x [[buffer(0)]]" + source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { l.Close() })
+		p, err := l.Pipeline("f", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	quads := kernel(") { x[0] *= 2.0f; }")
+	rooms := kernel(", threadgroup float *a [[threadgroup(0)]], threadgroup float *b [[threadgroup(1)]]) { a[0] = b[0] = x[0].x; }")
 	for _, mistake := range []struct {
 		name, want string
 		do         func()
@@ -176,8 +190,43 @@ func TestPlantedMistakes(t *testing.T) {
 		{"another object is an argument", "setBuffer:offset:atIndex:: MTLCommandQueue; want MTLBuffer", encoder(func(c *Commands) {
 			o.send(c.encoder, "setBuffer:offset:atIndex:", d.queue, 0, 0)
 		})},
-		{"an index is too large", "setBuffer:offset:atIndex: index 31; the last is 30", encoder(func(c *Commands) { c.SetBuffer(31, add.a, 0) })},
+		{"an index is too large", "setBuffer:offset:atIndex: index 31; the last is 30", encoder(func(c *Commands) {
+			o.send(c.encoder, "setBuffer:offset:atIndex:", add.a.buffer, 0, 31)
+		})},
 		{"an offset is odd", "setBuffer:offset:atIndex: offset 2 of 32 bytes", encoder(func(c *Commands) { c.SetBuffer(0, add.a, 2) })},
+		{"an offset that the kernel's type does not divide", "buffer 0 begins at byte 4; what the kernel reads there is aligned to 16", encoder(func(c *Commands) {
+			c.Use(quads)
+			c.SetBuffer(0, add.a, 4)
+			c.Dispatch(one, one)
+		})},
+		{"more threadgroup memory than there is", "32784 bytes of threadgroup memory; there are 32768", encoder(func(c *Commands) {
+			c.Use(rooms)
+			c.SetBuffer(0, add.a, 0)
+			c.SetThreadgroupMemory(0, 32768)
+			c.SetThreadgroupMemory(1, 16)
+			c.Dispatch(one, one)
+		})},
+		{"memory that only the GPU has", "", func() {
+			o.pool(func() {
+				b := o.send(d.device, "newBufferWithLength:options:", 16, 2<<4)
+				if p := o.sendPointer(b, o.sel("contents")); p != nil {
+					t.Errorf("private memory has contents: %p", p)
+				}
+				o.release(&b)
+			})
+		}},
+		{"options of memory that nobody knows", "newBufferWithLength:options: options 256 are not played", func() {
+			o.pool(func() {
+				b := o.send(d.device, "newBufferWithLength:options:", 16, 1<<8)
+				o.release(&b)
+			})
+		}},
+		{"pages of another system", "not whole pages, or too many", func() {
+			data := mapped(t, 2*page)
+			o.pool(func() {
+				o.send(d.device, "newBufferWithBytesNoCopy:length:options:deallocator:", addressOf(data)+4096, 4096, 0, 0)
+			})
+		}},
 		{"a dispatch has no pipeline", "without a pipeline", encoder(func(c *Commands) { dispatch(c, one, one) })},
 		{"an argument is not set", "buffer 1 is not set", encoder(func(c *Commands) {
 			c.Use(add.pipeline)

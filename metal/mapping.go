@@ -3,7 +3,6 @@ package metal
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"slices"
 	"unsafe"
 )
@@ -61,21 +60,20 @@ func addressOf(data []byte) uintptr { return uintptr(unsafe.Pointer(&data[0])) }
 
 // pages returns the first byte of the first page that data lies in, and the
 // first behind the last.
-func pages(data []byte) (first, end uintptr) {
-	page := uintptr(os.Getpagesize())
-	at := addressOf(data)
+func (d *Device) pages(data []byte) (first, end uintptr) {
+	page, at := d.objc.page, addressOf(data)
 	return at / page * page, (at + uintptr(len(data)) + page - 1) / page * page
 }
 
 // together returns how many parts, in the order of their addresses, fit into one
 // buffer: 1 at least.
 func (d *Device) together(parts [][]byte, order []int) int {
-	first, end := pages(parts[order[0]])
+	first, end := d.pages(parts[order[0]])
 	if addressOf(parts[order[0]])%offsetUnit != 0 {
 		return 1
 	}
 	for n, i := range order[1:] {
-		from, to := pages(parts[i])
+		from, to := d.pages(parts[i])
 		to = max(to, end)
 		if from > end || to-first > uintptr(d.limits.Buffer) || addressOf(parts[i])%offsetUnit != 0 {
 			return n + 1

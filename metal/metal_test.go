@@ -161,12 +161,12 @@ func TestDevice(t *testing.T) {
 
 func TestFamilies(t *testing.T) {
 	d, lib := openPlayed(t)
-	lib.Family(int(Apple5))
-	defer lib.Family(int(Apple7))
+	lib.Family(frameworks.Apple5)
+	defer lib.Family(frameworks.Apple7)
 	if !d.Supports(Apple5) || d.Supports(Apple6) || !d.Supports(Metal3) {
 		t.Error("a device of Apple5 is something else")
 	}
-	lib.Family(int(Apple7))
+	lib.Family(frameworks.Apple7)
 	if !d.Supports(Apple6) || !d.Supports(Apple7) || d.Supports(Apple8) {
 		t.Error("a device of Apple7 is something else")
 	}
@@ -472,6 +472,83 @@ kernel void f(device float *x [[buffer(0)]], uint i [[thread_position_in_grid]])
 	}
 }
 
+// Floats are not reordered, nor replaced: what a rounding lost is told by it.
+func TestSafeMath(t *testing.T) {
+	d := open(t)
+	lib, err := d.Compile(`#include <metal_stdlib>
+using namespace metal;
+#pragma METAL fp contract(off)
+kernel void lost(device float *x [[buffer(0)]]) {
+	const float sum = x[0] + x[1];
+	x[2] = x[1] - (sum - x[0]);
+}
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lib.Close()
+	p, err := lib.Pipeline("lost", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := newFloats(t, d, 3)
+	copy(floats(x), []float32{1, 0x1p-30})
+	c, err := d.NewCommands()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	c.Use(p)
+	c.SetBuffer(0, x, 0)
+	c.Dispatch(Size{1, 1, 1}, Size{1, 1, 1})
+	run(t, c)
+	if got := floats(x)[2]; got != 0x1p-30 {
+		t.Errorf("%g was lost, want 2⁻³⁰", got)
+	}
+}
+
+// A command buffer that takes too long ends with a timeout; a shorter one after it is
+// done.
+func TestWatchdog(t *testing.T) {
+	d, lib := openPlayed(t)
+	defer lib.Watchdog(0)
+	add := newAdder(t, d, 100, 1)
+	for _, test := range []struct {
+		accesses int
+		want     error
+	}{{300, ErrTimeout}, {3000, nil}} {
+		lib.Watchdog(test.accesses)
+		c := add.commands(t)
+		add.encode(c, add.a, add.b, add.sum)
+		if err := c.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Wait(); !errors.Is(err, test.want) {
+			t.Errorf("of %d accesses: %v, want %v", test.accesses, err, test.want)
+		}
+	}
+}
+
+// A kernel tells how many threads its registers leave room for, and how wide its
+// simdgroups are.
+func TestPipelineLimits(t *testing.T) {
+	d, lib := openPlayed(t)
+	lib.MaxThreads(48)
+	lib.SIMDWidth(16)
+	defer lib.SIMDWidth(0)
+	defer lib.MaxThreads(0)
+	add := newAdder(t, d, 8, 1)
+	if add.pipeline.MaxThreads() != 48 || add.pipeline.SIMDWidth() != 16 {
+		t.Errorf("%d threads, simdgroups of %d; want 48 and 16", add.pipeline.MaxThreads(), add.pipeline.SIMDWidth())
+	}
+	c := add.commands(t)
+	add.encode(c, add.a, add.b, add.sum)
+	const want = "metal: kernel vector_add[0:1]: threadgroups of {64 1 1} threads; it takes 48"
+	if err := c.Commit(); err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
 // A kernel whose threads meet in threadgroup memory gets as much as it was given.
 func TestThreadgroupMemory(t *testing.T) {
 	const source = `#include <metal_stdlib>
@@ -522,6 +599,8 @@ func TestCommandMisuse(t *testing.T) {
 	for name, do := range map[string]func(*Commands){
 		"metal: a dispatch without a kernel":           func(c *Commands) { c.Dispatch(one, one) },
 		"metal: argument 1: the buffer was closed":     func(c *Commands) { c.SetBuffer(1, closed, 0) },
+		"metal: argument 31; the last is 30":           func(c *Commands) { c.SetBuffer(31, add.a, 0) },
+		"metal: argument -1; the last is 30":           func(c *Commands) { c.SetBytes(-1, []byte{1}) },
 		"metal: argument 1: byte 32 of a buffer of 32": func(c *Commands) { c.SetBuffer(1, add.a, 32) },
 		"metal: argument 1: byte -4 of a buffer of 32": func(c *Commands) { c.SetBuffer(1, add.a, -4) },
 		"metal: argument 2 has 0 bytes; want 1 to 4096": func(c *Commands) {

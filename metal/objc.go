@@ -21,6 +21,7 @@ type objc struct {
 	getClass     func(name string) id
 	registerName func(name string) uintptr
 	createDevice func() id
+	page         uintptr // bytes
 	// msgSend once more, for results and arguments that are no integers.
 	sendFloat    func(obj id, sel uintptr) float64
 	sendPointer  func(obj id, sel uintptr) unsafe.Pointer
@@ -50,10 +51,11 @@ func newObjC(f Frameworks) (*objc, error) {
 		large = address("objc_msgSend_stret")
 	}
 	getClass, registerName := address("objc_getClass"), address("sel_registerName")
-	createDevice := address("MTLCreateSystemDefaultDevice")
+	createDevice, pageSize := address("MTLCreateSystemDefaultDevice"), address("getpagesize")
 	if err != nil {
 		return nil, err
 	}
+	o.page = uintptr(uint32(f.Call(pageSize)))
 	f.Bind(&o.getClass, getClass)
 	f.Bind(&o.registerName, registerName)
 	f.Bind(&o.createDevice, createDevice)

@@ -5,37 +5,30 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
 	"onebit/internal/mmap"
 )
 
-// mapped is a file of n bytes in memory, which begins a page: floats from 8 on, no
-// two the same.
+// page is that of Apple's GPUs, which this machine's divides.
+const page = 16384
+
+// mapped is n bytes outside Go's heap, which begin a page: floats from 8 on, no two
+// the same.
 func mapped(t *testing.T, n int) []byte {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "weights")
-	data := make([]byte, n)
+	m, err := mmap.Alloc(n + page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { m.Free() })
+	data := m.Bytes()
+	data = data[-addressOf(data)&(page-1):][:n]
 	for i := range n / 4 {
 		binary.LittleEndian.PutUint32(data[4*i:], math.Float32bits(8)+uint32(i))
 	}
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	m, err := mmap.Map(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { m.Close() })
-	return m.Data()
+	return data
 }
 
 // wrapped makes a buffer of data, and adds its floats to themselves on the GPU.
@@ -65,12 +58,12 @@ func wrapped(t *testing.T, d *Device, data []byte) *Buffer {
 // last is not full.
 func TestWrap(t *testing.T) {
 	d := open(t)
-	data := mapped(t, 3*os.Getpagesize()+400)
+	data := mapped(t, 3*page+400)
 	for name, part := range map[string][]byte{
 		"all":           data,
-		"a part":        data[os.Getpagesize()+100 : os.Getpagesize()+900],
-		"over an edge":  data[os.Getpagesize()-4 : os.Getpagesize()+4],
-		"the last page": data[3*os.Getpagesize():],
+		"a part":        data[page+100 : page+900],
+		"over an edge":  data[page-4 : page+4],
+		"the last page": data[3*page:],
 	} {
 		if b := wrapped(t, d, part); b.Copied() || &b.Bytes()[0] != &part[0] {
 			t.Errorf("%s: mapped pages were copied", name)
@@ -85,7 +78,7 @@ func TestWrap(t *testing.T) {
 func TestWrapRefused(t *testing.T) {
 	d, lib := openPlayed(t)
 	lib.FailAllocations(0, 1)
-	if b := wrapped(t, d, mapped(t, 4*os.Getpagesize())); !b.Copied() {
+	if b := wrapped(t, d, mapped(t, 4*page)); !b.Copied() {
 		t.Error("the fault did not happen")
 	}
 }
@@ -94,7 +87,6 @@ func TestWrapRefused(t *testing.T) {
 // in one; what is read on the GPU is what the file has.
 func TestMap(t *testing.T) {
 	lib := played(t)
-	page := os.Getpagesize()
 	lib.MaxBuffer(4 * page)
 	defer lib.MaxBuffer(0)
 	d, err := OpenFrameworks(lib)
@@ -146,7 +138,6 @@ func TestMap(t *testing.T) {
 // Parts that cannot be in place, or lie on pages apart, have buffers of their own.
 func TestMapApart(t *testing.T) {
 	d, lib := openPlayed(t)
-	page := os.Getpagesize()
 	data := mapped(t, 6*page)
 	for _, test := range []struct {
 		name    string

@@ -104,7 +104,7 @@ reached() {
 }
 
 packages() {
-	local sudo= packages="binutils g++ llvm valgrind fonts-dejavu-core qemu-user-static"
+	local sudo= packages="binutils g++ clang llvm valgrind fonts-dejavu-core qemu-user-static"
 	[ "$(uname -m)" != x86_64 ] || packages="$packages wine wine64 g++-aarch64-linux-gnu"
 	[ "$(id -u)" = 0 ] || sudo=sudo
 	# Ubuntu's chromium is a stub for a snap; its CI images bring Chrome. Slurm
@@ -216,6 +216,10 @@ static() {
 	go run -tags softmetal ./cmd/onebit kernels >/dev/null
 }
 
+# shaders: what clang's C++ for OpenCL, which Metal's language comes from, says of
+# the shaders.
+shaders() { ONEBIT_REQUIRE=clang go test -vet=off -count=1 -run '^TestClang' ./metal/shaders; }
+
 # tools lists what the tests may not miss: what is installed.
 tools() {
 	local tool
@@ -224,7 +228,7 @@ tools() {
 		if command -v "$tool" >/dev/null; then printf 'chromium,'; fi
 	done
 	if [ -x /usr/sbin/slurmctld ] && [ -x /usr/sbin/munged ]; then printf 'slurm,'; fi
-	printf 'benchstat,g++,objdump,llvm-objdump,valgrind'
+	printf 'benchstat,g++,clang,objdump,llvm-objdump,valgrind'
 }
 
 # tests runs in full the packages that the change reaches, or all where that

@@ -115,12 +115,12 @@ func TestBeforeApple7(t *testing.T) {
 		t.Skip("only a GPU that is played can be an older one")
 	}
 	l := host(t, MatVec, nil)
-	frameworks, err := frameworks.Load()
+	played, err := frameworks.Load()
 	if err != nil {
 		t.Fatal(err)
 	}
-	frameworks.Family(int(metal.Apple5))
-	defer frameworks.Family(int(metal.Apple7))
+	played.Family(frameworks.Apple5)
+	defer played.Family(frameworks.Apple7)
 	if err := l.Dispatch("matvec_simd", [3]int{1, 1, 1}, [3]int{1, 1, 1}); err != errBeforeApple7 {
 		t.Error(err)
 	}
@@ -161,7 +161,7 @@ func TestSimdgroups(t *testing.T) {
 		}
 	}
 	got := map[string]bool{}
-	for _, source := range []string{MatVec, Planes, Bytes, Heads, Quantize, Operations, Attention, Top, Delta, Hadamard} {
+	for _, source := range sources {
 		for _, name := range exchanging(source) {
 			got[name] = true
 		}

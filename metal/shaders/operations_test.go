@@ -22,7 +22,7 @@ func normal(rng *rand.Rand, n int) []float32 {
 func within(t *testing.T, got []float32, want, size []float64, ulps float64) {
 	t.Helper()
 	for i := range got {
-		if bound := ulps * 0x1p-23 * math.Abs(size[i]); !(math.Abs(float64(got[i])-want[i]) <= bound) {
+		if bound := ulps*0x1p-23*math.Abs(size[i]) + 0x1p-126; !(math.Abs(float64(got[i])-want[i]) <= bound) {
 			t.Errorf("value %d is %v, want %v within %.3g", i, got[i], want[i], bound)
 			return
 		}

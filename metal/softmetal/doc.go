@@ -22,8 +22,9 @@
 //
 // It proves numbers, indices and synchronisation. It does not prove what only
 // Apple's compiler knows: the typing of address spaces, implicit conversions
-// of vectors, what fast math does to a float. Float operations here are IEEE's,
-// rounded one by one.
+// of vectors. Float operations here are IEEE's but for subnormal numbers, which are
+// zero, and rounded one by one only where the source says fp contract(off): elsewhere
+// a product and a sum are one operation, if the CPU has it.
 //
 // The library in runtime/ has a C interface, softmetal.h, on which this package
 // and the stand-in for Metal.framework rest. It is compiled at first use, into

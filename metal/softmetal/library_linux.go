@@ -19,10 +19,10 @@ type Library struct {
 
 // The functions of softmetal.h.
 var (
-	softmetalCompile      func(source string, failed **byte) unsafe.Pointer
+	softmetalCompile      func(source string, fastMath int32, failed **byte) unsafe.Pointer
 	softmetalFunctionNew  func(library unsafe.Pointer, kernel string, constants *cConstant, count int32, failed **byte) unsafe.Pointer
 	softmetalFunctionFree func(function unsafe.Pointer)
-	softmetalDispatch     func(function unsafe.Pointer, grid, threadgroup *[3]uint32, args *cArg, count int32, failed **byte) int32
+	softmetalDispatch     func(function unsafe.Pointer, grid, threadgroup *[3]uint32, args *cArg, count int32, budget *uint64, failed **byte) int32
 	softmetalAlloc        func(length uint64) unsafe.Pointer
 	softmetalRelease      func(memory unsafe.Pointer, length uint64)
 	softmetalFree         func(message *byte)
@@ -93,7 +93,7 @@ func compiled(source string) (unsafe.Pointer, error) {
 		return handle, nil
 	}
 	var failed *byte
-	handle := softmetalCompile(source, &failed)
+	handle := softmetalCompile(source, 0, &failed)
 	if handle == nil {
 		return nil, messageOf(failed)
 	}
@@ -137,7 +137,7 @@ func (l *Library) Dispatch(kernel string, grid, threadgroup [3]int, args ...Arg)
 	}
 	g, t := size(grid), size(threadgroup)
 	var failed *byte
-	if softmetalDispatch(function, &g, &t, unsafe.SliceData(bound), int32(len(bound)), &failed) == 0 {
+	if softmetalDispatch(function, &g, &t, unsafe.SliceData(bound), int32(len(bound)), nil, &failed) == 0 {
 		return messageOf(failed)
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"onebit/internal/cpu"
 	"onebit/internal/require"
 )
 
@@ -223,15 +224,58 @@ func TestRefusedSources(t *testing.T) {
 		"kernel void f(device float *x [[buffer(0)]]":                         "line 3: the source ends too early",
 		"kernel void f(": "line 3: the source ends too early",
 		"/* no end":      "line 3: a comment without its end",
-		"kernel void f(device float *x [[buffer(0)]]) { *x = y; }":                            "shader.metal:3:53: error",
-		"kernel void f(constant float *x [[buffer(0)]]) { *x = 1; }":                          "shader.metal:3:53: error",
-		"kernel void f(device uint4 *x [[buffer(0)]]) { x->xy = 1; }":                         "has no member named",
-		"static void f(device float *x) {}\n\nkernel void g(uint i [[thread_position]]) {}\n": "line 5: kernel g: attribute thread_position of parameter i is not understood",
+		"kernel void f(device float *x [[buffer(0)]]) { *x = y; }":                               "shader.metal:3:53: error",
+		"kernel void f(constant float *x [[buffer(0)]]) { *x = 1; }":                             "shader.metal:3:53: error",
+		"kernel void f(device uint4 *x [[buffer(0)]]) { x->xy = 1; }":                            "has no member named",
+		"kernel void f(uint2 at [[thread_position_in_grid]],\nuint n [[threads_per_grid]]) {}":   "line 4: kernel f: parameter n has 1 components, and at 2: Metal wants as many of all",
+		"kernel void f(int i [[thread_position_in_grid]]) {}":                                    "line 3: kernel f: parameter i is a int; want uint or ushort, of 1 to 3 components",
+		"kernel void f(uint2 i [[thread_index_in_threadgroup]]) {}":                              "line 3: kernel f: parameter i is a uint2; want uint or ushort",
+		"kernel void f(device float *x [[buffer(31)]]) {}":                                       "line 3: kernel f: buffer(31): the last index is 30",
+		"kernel void f(device float *x [[buffer(1)]], device float *y [[buffer(1)]]) {}":         "line 3: kernel f: two parameters are buffer(1)",
+		"kernel void f(device float *x [[buffer(0)]]) { *x = __builtin_sqrtf(*x); }":             "line 3: __builtin_sqrtf is a compiler's name, not one of Metal's",
+		"kernel void f(device float *x [[buffer(0)]]) { *x = fast::exp(*x); }":                   "shader.metal:3:53: error",
+		"struct Pair { float a, b; };\nstatic Pair of(float x) { return Pair{.a = x, .b = x}; }": "designated initializers",
+		"static float f(float x) { return x; }\n#pragma METAL fp contract(off)":                  "line 4: fp contract(off) stands behind the first function",
+		"static void f(device float *x) {}\n\nkernel void g(uint i [[thread_position]]) {}\n":    "line 5: kernel g: attribute thread_position of parameter i is not understood",
 	} {
 		_, err := Compile("#include <metal_stdlib>\nusing namespace metal;\n"+source, nil)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s\nerror %v\n want %q", source, err, want)
 		}
+	}
+}
+
+// A product and a sum are one operation, unless the source turns that off.
+func TestContraction(t *testing.T) {
+	if missing := cpu.Detected().Missing(cpu.FMA); runtime.GOARCH == "amd64" && missing != 0 {
+		require.Skip(t, missing.String(), "this CPU has no fused multiply-add")
+	}
+	needCompiler(t)
+	x := float32(1 + 1.0/(1<<12))
+	for pragma, want := range map[string]float32{
+		"": float32(float64(x)*float64(x) - 1), "#pragma METAL fp contract(off)\n": x*x - 1,
+		"# pragma METAL  fp contract(off) // each rounds\n": x*x - 1,
+	} {
+		l := compile(t, pragma+"kernel void f(device float *x [[buffer(0)]]) { x[0] = x[0] * x[0] - x[1]; }", nil)
+		v := []float32{x, 1}
+		if err := l.Dispatch("f", [3]int{1, 1, 1}, [3]int{1, 1, 1}, Buffer(0, v)); err != nil {
+			t.Fatal(err)
+		}
+		if v[0] != want {
+			t.Errorf("with %q: %g, want %g", pragma, v[0], want)
+		}
+	}
+}
+
+// Subnormal numbers are zero, as results and as operands.
+func TestFlushed(t *testing.T) {
+	l := compile(t, "kernel void f(device float *x [[buffer(0)]]) { x[0] *= x[1]; x[2] *= x[3]; }", nil)
+	v := []float32{0x1p-100, 0x1p-30, 0x1p-130, 0x1p100}
+	if err := l.Dispatch("f", [3]int{1, 1, 1}, [3]int{1, 1, 1}, Buffer(0, v)); err != nil {
+		t.Fatal(err)
+	}
+	if v[0] != 0 || v[2] != 0 {
+		t.Errorf("%g and %g, want zeros", v[0], v[2])
 	}
 }
 

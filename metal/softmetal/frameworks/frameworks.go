@@ -25,6 +25,9 @@ type Library struct {
 	noDevice        func(bool)
 	family          func(int)
 	maxBuffer       func(uint64)
+	simdWidth       func(int32)
+	maxThreads      func(uint64)
+	watchdog        func(uint64)
 	failAllocations func(after, n int32)
 	failCommands    func(after, n, code int32)
 }
@@ -38,14 +41,31 @@ func (l *Library) Live() []string { return lines(l.live()) }
 // NoDevice says whether the machine has no GPU.
 func (l *Library) NoDevice(none bool) { l.noDevice(none) }
 
-// Family makes the device one of Apple's GPUs up to this MTLGPUFamily, 1007 for
-// Apple7, which it is at first. Before Apple7, commands fail whose threads exchange
-// values in a simdgroup.
+// Values of MTLGPUFamily.
+const (
+	Apple5 = 1005
+	Apple7 = 1007
+)
+
+// Family makes the device one of Apple's GPUs up to this one, Apple7 at first. Before
+// Apple7, commands fail whose threads exchange values in a simdgroup.
 func (l *Library) Family(newest int) { l.family(newest) }
 
 // MaxBuffer makes buffers of so many bytes the largest that a device has which is
 // opened from now on; 0 is the 1 GiB that it has at first.
 func (l *Library) MaxBuffer(bytes int) { l.maxBuffer(uint64(bytes)) }
+
+// SIMDWidth makes simdgroups of so many threads, a power of two up to 64, of kernels
+// that are made from now on; 0 is the 32 that they have at first.
+func (l *Library) SIMDWidth(threads int) { l.simdWidth(int32(threads)) }
+
+// MaxThreads makes kernels that are made from now on take so many registers that no
+// more threads fit into a threadgroup; 0 is the 1024 that do at first.
+func (l *Library) MaxThreads(threads int) { l.maxThreads(uint64(threads)) }
+
+// Watchdog makes command buffers end with a timeout after so many accesses to memory
+// of their threads; 0: never.
+func (l *Library) Watchdog(accesses int) { l.watchdog(uint64(accesses)) }
 
 // FailAllocations makes n allocations fail, after some that don't: of queues,
 // buffers, command buffers, encoders, libraries and pipelines. FailAllocations(0, 0)

@@ -30,6 +30,9 @@ func Load() (*Library, error) {
 		"frameworks_no_device":        &l.noDevice,
 		"frameworks_family":           &l.family,
 		"frameworks_max_buffer":       &l.maxBuffer,
+		"frameworks_simd_width":       &l.simdWidth,
+		"frameworks_max_threads":      &l.maxThreads,
+		"frameworks_watchdog":         &l.watchdog,
 		"frameworks_fail_allocations": &l.failAllocations,
 		"frameworks_fail_commands":    &l.failCommands,
 	}); err != nil {

@@ -32,7 +32,7 @@ struct softmetal_function {
 	softmetal_library *library;
 	const Kernel *kernel;
 	std::vector<std::vector<char>> values; // of the library's constants
-	bool exchanges = true;                 // lanes of a simdgroup may
+	softmetal::Device device;
 };
 
 namespace {
@@ -110,17 +110,45 @@ struct Workspace {
 	Workspace &operator=(const Workspace &) = delete;
 };
 
+// can_contract: whether this CPU computes a product and a sum at once.
+bool can_contract() {
+#if defined __x86_64__
+	return __builtin_cpu_supports("fma");
+#else
+	return true;
+#endif
+}
+
+// floats returns how float operations are compiled.
+std::vector<std::string> floats(bool fast_math, bool contracts) {
+	std::vector<std::string> flags;
+	if (fast_math) flags = {"-ffast-math"};
+	if (!(fast_math || contracts) || !can_contract()) {
+		flags.push_back("-ffp-contract=off");
+		return flags;
+	}
+	flags.push_back("-ffp-contract=fast");
+#if defined __x86_64__
+	flags.push_back("-mfma");
+#endif
+	return flags;
+}
+
 // build compiles a translated source, and returns the file. Accesses are
 // instrumented as for the race detector, whose functions metal_stdlib has.
-std::string build(const std::string &cpp) {
-	const std::string here = folder(), file = here + "/shader-" + hash(cpp) + ".so";
+// Metal is C++14.
+std::string build(const std::string &cpp, const std::vector<std::string> &floats) {
+	std::string how;
+	for (const std::string &flag : floats) how += flag;
+	const std::string here = folder(), file = here + "/shader-" + hash(cpp + how) + ".so";
 	if (access(file.c_str(), R_OK) == 0) return file;
 	const Workspace work(here);
 	const std::string source = work.path + "/shader.cpp", object = work.path + "/shader.so", messages = work.path + "/messages";
 	write_file(source, cpp);
-	const std::vector<std::string> command = {"g++", "-std=gnu++17", "-O2", "-fPIC", "-shared", "-nostartfiles", "-fno-exceptions", "-fno-rtti", "-fsigned-char",
-		"-fno-tree-vectorize", "-ffp-contract=off", "-fno-math-errno", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-Wno-unused-variable", "-Wno-unused-const-variable", "-Wno-unused-parameter", "-Wno-unknown-pragmas",
+	std::vector<std::string> command = {"g++", "-std=c++14", "-Wpedantic", "-O2", "-fPIC", "-shared", "-nostartfiles", "-fno-exceptions", "-fno-rtti", "-fsigned-char",
+		"-fno-tree-vectorize", "-fno-math-errno", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-Wno-unused-variable", "-Wno-unused-const-variable", "-Wno-unused-parameter", "-Wno-unknown-pragmas",
 		"-fsanitize=thread", "-fno-sanitize-recover=all", "-nodefaultlibs", "-I" + here, source, "-o", object, "-lm", "-lgcc"};
+	command.insert(command.end(), floats.begin(), floats.end());
 	if (!run_command(command, messages)) throw std::runtime_error("softmetal: the compiler refuses the source:\n" + contents(messages));
 	if (rename(object.c_str(), file.c_str()) != 0) throw system_error(file);
 	return file;
@@ -192,7 +220,7 @@ softmetal_function *make_function(softmetal_library *library, const char *kernel
 	return f.release();
 }
 
-void dispatch(softmetal_function *f, const uint32_t grid[3], const uint32_t group[3], const softmetal_arg *args, int count) {
+void dispatch(softmetal_function *f, const uint32_t grid[3], const uint32_t group[3], const softmetal_arg *args, int count, uint64_t *budget) {
 	const std::string title = std::string("kernel ") + f->kernel->name;
 	uint64_t threads = 1;
 	for (int i = 0; i < 3; i++) {
@@ -204,7 +232,7 @@ void dispatch(softmetal_function *f, const uint32_t grid[3], const uint32_t grou
 	const std::lock_guard<std::mutex> lock(f->library->running);
 	for (size_t i = 0; i < f->values.size(); i++) memcpy(f->library->shader->constants[i].value, f->values[i].data(), f->values[i].size());
 	try {
-		softmetal::run(*f->kernel, f->library->file, f->exchanges, {{grid[0], grid[1], grid[2]}}, {{group[0], group[1], group[2]}}, args, count);
+		softmetal::run(*f->kernel, f->library->file, f->device, {{grid[0], grid[1], grid[2]}}, {{group[0], group[1], group[2]}}, args, count, budget);
 	} catch (const std::runtime_error &e) {
 		throw std::runtime_error(std::string("softmetal: ") + e.what());
 	}
@@ -226,15 +254,15 @@ uint64_t mapped(uint64_t length) { return (length + apart - 1) / apart * apart +
 
 } // namespace
 
-softmetal_library *softmetal_compile(const char *source, char **error) {
+softmetal_library *softmetal_compile(const char *source, int32_t fast_math, char **error) {
 	return or_error(error, [&] {
-		std::string cpp;
+		softmetal::Translation translated;
 		try {
-			cpp = softmetal::translate(source);
+			translated = softmetal::translate(source);
 		} catch (const std::runtime_error &e) {
 			throw std::runtime_error(std::string("softmetal: ") + e.what());
 		}
-		return load(build(cpp));
+		return load(build(translated.cpp, floats(fast_math, translated.contracts)));
 	});
 }
 
@@ -254,24 +282,26 @@ softmetal_function *softmetal_function_new(softmetal_library *library, const cha
 
 void softmetal_function_free(softmetal_function *function) { delete function; }
 
-void softmetal_before_apple7(softmetal_function *function) { function->exchanges = false; }
+void softmetal_before_apple7(softmetal_function *function) { function->device.exchanges = false; }
+
+void softmetal_simd_width(softmetal_function *function, int32_t width) { function->device.width = unsigned(width); }
 
 int32_t softmetal_max_threads(const softmetal_function *function) {
 	const unsigned own = function->kernel->max_threads;
 	return own ? int32_t(own) : SOFTMETAL_MAX_THREADS;
 }
 
-int32_t softmetal_parameter(const softmetal_function *function, int32_t i, int32_t *kind, int32_t *index) {
+int32_t softmetal_parameter(const softmetal_function *function, int32_t i, softmetal_parameter_info *parameter) {
 	if (i < 0 || i >= function->kernel->count) return 0;
-	*kind = function->kernel->parameters[i].kind;
-	*index = function->kernel->parameters[i].index;
+	const softmetal::Parameter &p = function->kernel->parameters[i];
+	*parameter = {p.kind, p.index, int32_t(p.align), p.constant, p.written};
 	return 1;
 }
 
 int32_t softmetal_dispatch(softmetal_function *function, const uint32_t grid[3], const uint32_t threadgroup[3], const softmetal_arg *args,
-	int32_t count, char **error) {
+	int32_t count, uint64_t *budget, char **error) {
 	return or_error(error, [&] {
-		dispatch(function, grid, threadgroup, args, count);
+		dispatch(function, grid, threadgroup, args, count, budget);
 		return 1;
 	});
 }

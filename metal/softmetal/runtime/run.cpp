@@ -8,6 +8,9 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 #include <unordered_map>
+#if defined __x86_64__
+#include <xmmintrin.h>
+#endif
 
 #include "shadow.h"
 
@@ -17,6 +20,27 @@ namespace {
 std::string text(const Triple &t) {
 	return "(" + std::to_string(t.at[0]) + "," + std::to_string(t.at[1]) + "," + std::to_string(t.at[2]) + ")";
 }
+
+// Flushing makes subnormal floats zero for as long as it lives.
+class Flushing {
+public:
+#if defined __x86_64__
+	Flushing() : before(_mm_getcsr()) { _mm_setcsr(before | 0x8040); } // results, and operands
+	~Flushing() { _mm_setcsr(before); }
+
+private:
+	const unsigned before;
+#else
+	Flushing() {
+		asm volatile("mrs %0, fpcr" : "=r"(before));
+		asm volatile("msr fpcr, %0" : : "r"(before | 1ul << 24));
+	}
+	~Flushing() { asm volatile("msr fpcr, %0" : : "r"(before)); }
+
+private:
+	unsigned long before;
+#endif
+};
 
 enum class State { ready, at_barrier, at_simd_barrier, at_exchange, returned };
 
@@ -105,8 +129,8 @@ struct Buffer {
 
 class Dispatch {
 public:
-	Dispatch(const Kernel &kernel, const Range &file, bool may_exchange, Triple grid, Triple threadgroup, const softmetal_arg *args, int count)
-		: kernel(kernel), file(file), may_exchange(may_exchange), grid(grid), threadgroup(threadgroup) {
+	Dispatch(const Kernel &kernel, const Range &file, const Device &device, Triple grid, Triple threadgroup, const softmetal_arg *args, int count, uint64_t *budget)
+		: kernel(kernel), file(file), device(device), grid(grid), threadgroup(threadgroup), budget(budget) {
 		bind(args, count);
 	}
 
@@ -122,6 +146,8 @@ public:
 
 	void access(const char *p, size_t size, unsigned align, bool write, bool atomic) {
 		const Fibre &f = *current;
+		if (budget && *budget == 0) fail("is one access to memory too many: the GPU would be stopped");
+		if (budget) --*budget;
 		if (p >= f.stack && p + size <= f.stack + Stacks::page) return;
 		const bool aligned = (reinterpret_cast<uintptr_t>(p) & (align - 1)) == 0;
 		if (aligned && p >= shared_memory && p + size <= shared_memory + shared_used)
@@ -140,7 +166,7 @@ public:
 	}
 
 	const Lanes *exchange(const void *value, size_t size, int line) {
-		if (!may_exchange)
+		if (!device.exchanges)
 			fail("exchanges values in a simdgroup in line " + std::to_string(line) + ", which GPUs before Apple7 do not");
 		const Thread &t = current->thread;
 		Simdgroup &s = simdgroups[t.simdgroup_index_in_threadgroup];
@@ -179,8 +205,9 @@ public:
 private:
 	const Kernel &kernel;
 	const Range &file;
-	const bool may_exchange; // between lanes of a simdgroup
+	const Device device;
 	const Triple grid, threadgroup;
+	uint64_t *const budget; // of accesses; null: there is none
 	std::vector<Buffer> buffers;
 	size_t last = 0; // the buffer that was used last
 	std::vector<void *> arguments;
@@ -344,7 +371,7 @@ private:
 			size.at[i] = left < threadgroup.at[i] ? left : threadgroup.at[i];
 			threads *= size.at[i];
 		}
-		const unsigned width = SOFTMETAL_SIMD_WIDTH, simds = unsigned((threads + width - 1) / width);
+		const unsigned width = device.width, simds = unsigned((threads + width - 1) / width);
 		simdgroups.assign(simds, {});
 		for (unsigned i = 0; i < simds; i++) {
 			const unsigned left = unsigned(threads) - i * width;
@@ -395,7 +422,7 @@ private:
 	bool release_simdgroups() {
 		bool any = false;
 		for (size_t s = 0; s < simdgroups.size(); s++) {
-			const size_t from = s * SOFTMETAL_SIMD_WIDTH, to = from + simdgroups[s].lanes[0].count;
+			const size_t from = s * device.width, to = from + simdgroups[s].lanes[0].count;
 			const bool barrier = all(from, to, State::at_simd_barrier);
 			if (!barrier && !all(from, to, State::at_exchange)) continue;
 			if (barrier) simdgroups[s].epochs.pass(fibres[from]->flags);
@@ -421,7 +448,7 @@ private:
 	// simdgroup if there are such, in the threadgroup otherwise.
 	std::string divergence() const {
 		for (size_t s = 0; s < simdgroups.size(); s++) {
-			const size_t from = s * SOFTMETAL_SIMD_WIDTH, to = from + simdgroups[s].lanes[0].count;
+			const size_t from = s * device.width, to = from + simdgroups[s].lanes[0].count;
 			const std::string found = apart(from, from, to);
 			if (!found.empty()) return found;
 		}
@@ -473,8 +500,9 @@ const Runtime *runtime() {
 	return &r;
 }
 
-void run(const Kernel &kernel, const Range &file, bool exchanges, const Triple &grid, const Triple &threadgroup, const softmetal_arg *args, int count) {
-	const auto dispatch = std::make_unique<Dispatch>(kernel, file, exchanges, grid, threadgroup, args, count);
+void run(const Kernel &kernel, const Range &file, const Device &device, const Triple &grid, const Triple &threadgroup, const softmetal_arg *args, int count, uint64_t *budget) {
+	const auto dispatch = std::make_unique<Dispatch>(kernel, file, device, grid, threadgroup, args, count, budget);
+	const Flushing flushing;
 	running = dispatch.get();
 	try {
 		dispatch->run();

@@ -20,8 +20,8 @@ struct Thread {
 
 // Lanes are the values that the threads of a simdgroup exchange.
 struct Lanes {
-	static const unsigned width = 32, most = 16; // bytes of a value
-	alignas(16) unsigned char value[width][most];
+	static const unsigned most_lanes = 64, most = 16; // bytes of a value
+	alignas(16) unsigned char value[most_lanes][most];
 	unsigned count; // lanes of this simdgroup
 };
 
@@ -47,6 +47,8 @@ struct Parameter {
 	const char *name;
 	int kind, index;
 	unsigned long least; // bytes of one element
+	unsigned align;
+	bool constant, written;
 };
 
 struct Kernel {

@@ -42,17 +42,30 @@ typedef struct {
 	uint64_t length;
 } softmetal_arg;
 
+// What a kernel's parameter is.
+typedef struct {
+	int32_t kind, index;
+	int32_t align;    // of one element
+	int32_t constant; // its address space is constant
+	int32_t written;  // it is not const
+} softmetal_parameter_info;
+
 // Limits of the device that is played.
 enum {
-	SOFTMETAL_SIMD_WIDTH = 32,
+	SOFTMETAL_SIMD_WIDTH = 32,                 // unless softmetal_simd_width says otherwise
+	SOFTMETAL_MAX_SIMD_WIDTH = 64,
 	SOFTMETAL_MAX_THREADS = 1024,              // of a threadgroup
+	SOFTMETAL_MAX_BUFFERS = 31,                // of a kernel
 	SOFTMETAL_MAX_THREADGROUP_MEMORY = 32768,  // bytes
 };
 
 // softmetal_compile compiles a source. The error has the compiler's message,
 // with the source's lines. The compiled file is kept beside this library, in a
-// file named by the source's hash.
-softmetal_library *softmetal_compile(const char *source, char **error);
+// file named by the hash of the source and of how it is compiled. With fast
+// mathematics, float operations are reordered and replaced. Without, products and
+// sums are contracted all the same where the CPU can, as Metal's are, unless the
+// source says fp contract(off).
+softmetal_library *softmetal_compile(const char *source, int32_t fast_math, char **error);
 // softmetal_close frees a library whose functions have been freed.
 void softmetal_close(softmetal_library *library);
 
@@ -75,9 +88,13 @@ int32_t softmetal_max_threads(const softmetal_function *function);
 // such an operation.
 void softmetal_before_apple7(softmetal_function *function);
 
-// softmetal_parameter says which argument a kernel's parameter i is. It returns 0
-// behind the last.
-int32_t softmetal_parameter(const softmetal_function *function, int32_t i, int32_t *kind, int32_t *index);
+// softmetal_simd_width makes simdgroups of its dispatches so many threads, a power of
+// two up to SOFTMETAL_MAX_SIMD_WIDTH.
+void softmetal_simd_width(softmetal_function *function, int32_t width);
+
+// softmetal_parameter says what a kernel's parameter i is. It returns 0 behind the
+// last.
+int32_t softmetal_parameter(const softmetal_function *function, int32_t i, softmetal_parameter_info *parameter);
 
 // softmetal_dispatch runs a kernel over a grid of threads (threads, not
 // threadgroups: at the grid's edges threadgroups are smaller), and returns
@@ -86,9 +103,11 @@ int32_t softmetal_parameter(const softmetal_function *function, int32_t i, int32
 // short; an access outside the arguments, or not aligned as its type is; threads that race for threadgroup
 // memory, or a read of what none has written; a barrier that not all threads
 // of a threadgroup reach, a simdgroup operation that not all of a simdgroup
-// reach. What the threads had written by then is written.
-int32_t softmetal_dispatch(softmetal_function *function, const uint32_t grid[3],
-	const uint32_t threadgroup[3], const softmetal_arg *args, int32_t count, char **error);
+// reach. What the threads had written by then is written. Subnormal floats are
+// zero, as on Apple's GPUs. budget, unless it is null, is how many accesses to memory
+// there may be, and how many are left: a dispatch that wants more fails, and leaves 0.
+int32_t softmetal_dispatch(softmetal_function *function, const uint32_t grid[3], const uint32_t threadgroup[3],
+	const softmetal_arg *args, int32_t count, uint64_t *budget, char **error);
 
 // softmetal_alloc returns zeroed memory that no other lies within 64 KiB of, so
 // that an access outside it is not one inside another. Give buffers of it to

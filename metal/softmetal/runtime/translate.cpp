@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "softmetal.h"
+
 namespace softmetal {
 namespace {
 
@@ -85,6 +87,31 @@ template <size_t N> bool among(const char *const (&names)[N], const std::string 
 	return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 
+// reserved: names that are the compiler's.
+bool reserved(const std::string &word) {
+	return word.compare(0, 2, "__") == 0 || (word[0] == '_' && word.size() > 1 && std::isupper(static_cast<unsigned char>(word[1])));
+}
+
+// words_of returns a directive's words, one blank between them.
+std::string words_of(const std::string &directive) {
+	std::string words;
+	for (const char c : directive.substr(0, directive.find("//"))) {
+		const bool blank = std::isspace(static_cast<unsigned char>(c));
+		if (!blank) words += c;
+		else if (!words.empty() && words.back() != ' ' && words != "#") words += ' ';
+	}
+	while (!words.empty() && words.back() == ' ') words.pop_back();
+	return words;
+}
+
+// width_of returns how many components a position's type has, 0 if it is none.
+int width_of(const std::string &type) {
+	for (const char *const scalar : {"uint", "ushort"})
+		for (const char *const behind : {"", "2", "3"})
+			if (type == std::string(scalar) + behind) return *behind ? *behind - '0' : 1;
+	return 0;
+}
+
 bool address_space(const std::string &word) {
 	return word == "device" || word == "constant" || word == "threadgroup" || word == "thread";
 }
@@ -99,9 +126,9 @@ class Translator {
 public:
 	explicit Translator(const std::string &source) : in(tokenize(source)) {}
 
-	std::string translate() {
+	Translation translate() {
 		while (at < in.size()) step();
-		return "#include \"metal_stdlib\"\n#line 1 \"shader.metal\"\n" + out + tables();
+		return {"#include \"metal_stdlib\"\n#line 1 \"shader.metal\"\n" + out + tables(), contracts};
 	}
 
 private:
@@ -109,6 +136,7 @@ private:
 	size_t at = 0;
 	std::string out;
 	int braces = 0, parentheses = 0;
+	bool contracts = true, functions = false; // a function has begun
 	std::string max_threads = "0"; // of the kernel that comes next
 	// What the tables are written from.
 	std::string entries, kernels, constants;
@@ -151,7 +179,10 @@ private:
 
 	void step() {
 		const std::string &text = token().text;
+		if (text[0] == '#') directive();
 		if (token().between) return copy();
+		if (reserved(text)) refuse(token().line, text + " is a compiler's name, not one of Metal's");
+		functions |= text == "(" && braces == 0;
 		if (text == "[[") return loose_attribute();
 		if (text == "kernel" && braces == 0) return kernel();
 		if (text == "threadgroup" && parentheses == 0 && braces > 0 && declares_variable()) return shared();
@@ -160,6 +191,13 @@ private:
 		braces += text == "{" ? 1 : text == "}" ? -1 : 0;
 		parentheses += text == "(" ? 1 : text == ")" ? -1 : 0;
 		copy();
+	}
+
+	// directive notes the one that is for float operations, which is for all of them.
+	void directive() {
+		if (words_of(token().text) != "#pragma METAL fp contract(off)") return;
+		if (functions && contracts) refuse(token().line, "fp contract(off) stands behind the first function");
+		contracts = false;
 	}
 
 	// space drops an address space; constant is const. It returns whether it was.
@@ -283,6 +321,7 @@ private:
 		copy();
 		std::string arguments, parameters;
 		int count = 0;
+		of_kernel = {};
 		skip();
 		while (token().text != ")") parameter(name, arguments, parameters, count);
 		copy();
@@ -294,17 +333,26 @@ private:
 		max_threads = "0";
 	}
 
+	// What was seen of a kernel's parameters.
+	struct Seen {
+		std::string position; // the first
+		int width = 0;        // its
+		std::vector<std::string> indices; // of buffers and of threadgroup memory
+	} of_kernel;
+
 	// parameter translates one and the comma behind it, if there is one.
 	void parameter(const std::string &kernel, std::string &arguments, std::string &parameters, int &count) {
 		std::vector<std::string> words;
 		int depth = 0;
 		skip();
 		const int line = token().line;
+		bool constant = false;
 		for (;;) {
 			const std::string &t = token().text;
 			if (t == "[[" || (depth == 0 && (t == "," || t == ")"))) break;
 			depth += t == "<" || t == "(" ? 1 : t == ">" || t == ")" ? -1 : 0;
 			if (address_space(t)) {
+				constant |= t == "constant";
 				if (space()) words.push_back("const");
 				continue;
 			}
@@ -316,7 +364,7 @@ private:
 		const Attribute a = attribute();
 		const std::string name = words.back();
 		words.pop_back();
-		argument(kernel, a, words, name, arguments, parameters, count);
+		argument(kernel, a, words, name, constant, arguments, parameters, count);
 		skip();
 		if (token().text == ")") return;
 		if (token().text != ",") refuse(token().line, "kernel " + kernel + ": expected a comma behind parameter " + name);
@@ -324,26 +372,51 @@ private:
 	}
 
 	// argument writes how the entry function gets a parameter's value.
-	void argument(const std::string &kernel, const Attribute &a, std::vector<std::string> type, const std::string &name,
+	void argument(const std::string &kernel, const Attribute &a, std::vector<std::string> type, const std::string &name, bool constant,
 		std::string &arguments, std::string &parameters, int &count) {
 		if (!arguments.empty()) arguments += ", ";
 		if (among(positions, a.name)) {
+			check_position(kernel, a.line, joined(type), name);
 			arguments += "metal::softmetal_position<" + joined(type) + ">::of(thread." + a.name + ")";
 			return;
 		}
 		if (among(numbers, a.name)) {
+			if (width_of(joined(type)) != 1) refuse(a.line, "kernel " + kernel + ": parameter " + name + " is a " + joined(type) + "; want uint or ushort");
 			arguments += "(" + joined(type) + ")thread." + a.name;
 			return;
 		}
 		if (a.name != "buffer" && a.name != "threadgroup")
 			refuse(a.line, "kernel " + kernel + ": attribute " + a.name + " of parameter " + name + " is not understood");
+		check_index(kernel, a);
 		const bool reference = type.back() == "&";
 		if (!reference && type.back() != "*")
 			refuse(a.line, "kernel " + kernel + ": parameter " + name + " is neither a pointer nor a reference");
 		type.pop_back();
 		const std::string element = joined(type);
+		const bool written = std::find(type.begin(), type.end(), "const") == type.end();
 		arguments += std::string(reference ? "*" : "") + "(" + element + " *)thread.arguments[" + std::to_string(count++) + "]";
-		parameters += "\t{\"" + name + "\", " + (a.name == "buffer" ? "0" : "1") + ", " + a.number + ", sizeof(" + element + ")},\n";
+		parameters += "\t{\"" + name + "\", " + (a.name == "buffer" ? "0" : "1") + ", " + a.number + ", sizeof(" + element + "), alignof(" + element + "), " +
+			(constant ? "true, " : "false, ") + (written ? "true" : "false") + "},\n";
+	}
+
+	// check_position: Metal wants all positions and sizes of a kernel of one width.
+	void check_position(const std::string &kernel, int line, const std::string &type, const std::string &name) {
+		const int width = width_of(type);
+		if (width == 0) refuse(line, "kernel " + kernel + ": parameter " + name + " is a " + type + "; want uint or ushort, of 1 to 3 components");
+		if (of_kernel.width == 0) {
+			of_kernel.width = width;
+			of_kernel.position = name;
+		}
+		if (width != of_kernel.width)
+			refuse(line, "kernel " + kernel + ": parameter " + name + " has " + std::to_string(width) + " components, and " + of_kernel.position + " " +
+				std::to_string(of_kernel.width) + ": Metal wants as many of all");
+	}
+
+	void check_index(const std::string &kernel, const Attribute &a) {
+		const std::string index = a.name + "(" + a.number + ")";
+		if (a.number.empty() || std::stoul(a.number) >= SOFTMETAL_MAX_BUFFERS) refuse(a.line, "kernel " + kernel + ": " + index + ": the last index is " + std::to_string(SOFTMETAL_MAX_BUFFERS - 1));
+		if (std::count(of_kernel.indices.begin(), of_kernel.indices.end(), index)) refuse(a.line, "kernel " + kernel + ": two parameters are " + index);
+		of_kernel.indices.push_back(index);
 	}
 
 	std::string tables() const {
@@ -360,6 +433,6 @@ private:
 
 } // namespace
 
-std::string translate(const std::string &source) { return Translator(source).translate(); }
+Translation translate(const std::string &source) { return Translator(source).translate(); }
 
 } // namespace softmetal

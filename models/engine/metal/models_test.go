@@ -12,7 +12,7 @@ import (
 	"onebit/formats"
 	"onebit/formats/gguf"
 	"onebit/internal/require"
-	gpu "onebit/metal"
+	"onebit/metal/softmetal/frameworks"
 	"onebit/models"
 	"onebit/models/arch"
 	"onebit/models/engine/metal"
@@ -128,13 +128,13 @@ func TestOlderGPU(t *testing.T) {
 		}
 		return slices.Clone(x), kernels
 	}
-	defer lib.Family(int(gpu.Apple7))
+	defer lib.Family(frameworks.Apple7)
 	for _, preset := range require.Draw(t, 3, []string{"tiny", "tiny-bitnet", "tiny-qwen35"}) {
 		for _, native := range []bool{false, true} {
 			f, opt := file(t, preset), metal.Options{Native: native}
-			lib.Family(int(gpu.Apple7))
+			lib.Family(frameworks.Apple7)
 			want, kernels := logits(f, opt)
-			lib.Family(int(gpu.Apple5))
+			lib.Family(frameworks.Apple5)
 			if got, older := logits(f, opt); !slices.Equal(got, want) || !slices.Equal(older, kernels) {
 				t.Errorf("%s, native %v: kernels %v, on Apple7 %v; the logits are the same: %v", preset, native, older, kernels, slices.Equal(got, want))
 			}

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <vector>
@@ -18,7 +19,9 @@ namespace {
 
 // What this device is.
 const unsigned long usual_buffer_length = 1ul << 30, working_set = 3ul << 30;
-const unsigned long max_bytes = 4096, max_index = 30;
+const unsigned long max_bytes = 4096, max_index = SOFTMETAL_MAX_BUFFERS - 1;
+const unsigned long least_alignment = 4; // of an argument's offset, on Apple's GPUs
+const unsigned long page = 16384; // Apple's, whatever this machine's is
 const unsigned long guard = 64ul << 10; // bytes beside a buffer that are nobody's
 const size_t most_commands = 64; // of a queue that are not done
 const long family_apple1 = 1001, family_apple7 = 1007, family_metal3 = 5001;
@@ -36,6 +39,11 @@ std::string text(const Size &s) {
 long family = family_apple7;
 
 unsigned long max_buffer_length = usual_buffer_length;
+
+// What tests change of it.
+int simd_width = SOFTMETAL_SIMD_WIDTH;
+unsigned long max_threads = SOFTMETAL_MAX_THREADS; // of the kernels that are made from now on
+uint64_t most_accesses = 0; // of a command buffer, before it is stopped; 0: as many as it likes
 
 // A Fault happens to a few of what comes, after some that are spared.
 struct Fault {
@@ -73,16 +81,21 @@ void explain(Error **out, long code, const char *message) {
 	}
 }
 
+// Storage modes, in the options of resources: of what else options can have, nothing
+// is played.
+enum Storage { shared = 0, managed = 1, in_private = 2 };
+
 // A Buffer's memory is mapped twice: the host's view can be taken away while
 // the device uses its own.
 struct Buffer : Object {
 	char *host, *device;
 	const unsigned long length;
 	const bool wrapped; // memory of the host's: there is one view
+	const Storage storage;
 	int in_flight = 0;
 
-	Buffer(char *host, char *device, unsigned long length, bool wrapped)
-		: Object("MTLBuffer"), host(host), device(device), length(length), wrapped(wrapped) {
+	Buffer(char *host, char *device, unsigned long length, bool wrapped, Storage storage)
+		: Object("MTLBuffer"), host(host), device(device), length(length), wrapped(wrapped), storage(storage) {
 		if (!wrapped)
 			allocated += length;
 	}
@@ -126,18 +139,18 @@ struct Function : Object {
 
 struct Pipeline : Object {
 	Function *const function;
-	explicit Pipeline(Function *function) : Object("MTLComputePipelineState"), function(function) { retain(function); }
-	void destroy() override { release(function); }
-	unsigned long max_threads() const { return static_cast<unsigned long>(softmetal_max_threads(function->function)); }
+	const unsigned long max_threads; // by the registers that the kernel takes
+	std::vector<softmetal_parameter_info> parameters;
 
-	// parameters returns the arguments that the kernel takes, without data.
-	std::vector<softmetal_arg> parameters() const {
-		std::vector<softmetal_arg> all;
-		softmetal_arg next{};
-		while (softmetal_parameter(function->function, static_cast<int32_t>(all.size()), &next.kind, &next.index))
-			all.push_back(next);
-		return all;
+	explicit Pipeline(Function *function)
+		: Object("MTLComputePipelineState"), function(function),
+		  max_threads(std::min(frameworks::max_threads, static_cast<unsigned long>(softmetal_max_threads(function->function)))) {
+		retain(function);
+		softmetal_parameter_info next;
+		while (softmetal_parameter(function->function, static_cast<int32_t>(parameters.size()), &next))
+			parameters.push_back(next);
 	}
+	void destroy() override { release(function); }
 };
 
 struct Constants : Object {
@@ -162,7 +175,7 @@ struct Dispatch {
 	Size grid, threads; // of all threadgroups, of one
 
 	// bound returns what the argument is that a kernel takes, or null.
-	const Binding *bound(const softmetal_arg &parameter) const {
+	const Binding *bound(const softmetal_parameter_info &parameter) const {
 		const auto &bindings = parameter.kind == SOFTMETAL_BUFFER ? buffers : threadgroup;
 		const auto found = bindings.find(parameter.index);
 		return found == bindings.end() ? nullptr : &found->second;
@@ -171,12 +184,11 @@ struct Dispatch {
 	// arguments returns those that the kernel takes; what else is set, is for
 	// another one.
 	std::vector<softmetal_arg> arguments() const {
-		std::vector<softmetal_arg> args = pipeline->parameters();
-		for (softmetal_arg &a : args) {
-			const Binding &b = *bound(a);
+		std::vector<softmetal_arg> args;
+		for (const softmetal_parameter_info &p : pipeline->parameters) {
+			const Binding &b = *bound(p);
 			const void *const data = b.buffer == nullptr ? b.bytes.data() : static_cast<const void *>(b.buffer->device + b.offset);
-			a.data = const_cast<void *>(data);
-			a.length = b.length;
+			args.push_back({p.kind, p.index, const_cast<void *>(data), b.length});
 		}
 		return args;
 	}
@@ -185,7 +197,7 @@ struct Dispatch {
 // The states that MTLCommandBuffer has and this one can be in.
 enum Status { not_enqueued = 0, committed = 2, completed = 4, failed = 5 };
 
-const long error_page_fault = 3; // MTLCommandBufferErrorPageFault
+const long error_timeout = 2, error_page_fault = 3; // MTLCommandBufferErrorTimeout, …PageFault
 
 struct Encoder;
 struct Queue;
@@ -271,6 +283,7 @@ void Commands::run() {
 	start = now();
 	if (command_fault.strikes())
 		fail(command_code, asked_for);
+	uint64_t left = most_accesses;
 	for (const Dispatch &d : dispatches) {
 		if (status == failed)
 			break;
@@ -280,8 +293,8 @@ void Commands::run() {
 		const uint32_t threads[3] = {
 			static_cast<uint32_t>(d.threads.width), static_cast<uint32_t>(d.threads.height), static_cast<uint32_t>(d.threads.depth)};
 		char *message = nullptr;
-		if (!softmetal_dispatch(d.pipeline->function->function, grid, threads, args.data(), static_cast<int32_t>(args.size()), &message)) {
-			fail(error_page_fault, message);
+		if (!softmetal_dispatch(d.pipeline->function->function, grid, threads, args.data(), static_cast<int32_t>(args.size()), most_accesses == 0 ? nullptr : &left, &message)) {
+			fail(most_accesses != 0 && left == 0 ? error_timeout : error_page_fault, message);
 			softmetal_free(message);
 		}
 	}
@@ -355,46 +368,73 @@ Object *device_queue(Device *, Selector selector) {
 	return allocation_fault.strikes() ? nullptr : new Queue;
 }
 
-Object *device_buffer(Device *, Selector selector, unsigned long length, unsigned long) {
+// storage_of returns what options say, as shared where they say what is not played.
+Storage storage_of(unsigned long options, const char *selector) {
+	const unsigned long mode = options >> 4;
+	if (options % 16 == 0 && mode <= in_private)
+		return static_cast<Storage>(mode);
+	violation(std::string(selector) + " options " + std::to_string(options) + " are not played");
+	return shared;
+}
+
+// view maps memory, of a file or of its own, and nothing else near it: a little
+// outside the buffer is outside all.
+char *view(unsigned long length, int file) {
+	void *const room = mmap(nullptr, length + 2 * guard, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (room == MAP_FAILED)
+		return nullptr;
+	const int kind = file < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
+	void *const at = mmap(static_cast<char *>(room) + guard, length, PROT_READ | PROT_WRITE, kind | MAP_FIXED, file, 0);
+	return at == MAP_FAILED ? nullptr : static_cast<char *>(at);
+}
+
+Object *device_buffer(Device *, Selector selector, unsigned long length, unsigned long options) {
 	const Lock lock;
 	in_pool(selector);
+	const Storage storage = storage_of(options, selector);
 	if (length == 0 || length > max_buffer_length) {
 		violation("-[MTLDevice newBufferWithLength:options:]: length " + std::to_string(length));
 		return nullptr;
 	}
 	if (allocation_fault.strikes())
 		return nullptr;
-	const unsigned long page = static_cast<unsigned long>(getpagesize());
 	const unsigned long whole = (length + page - 1) / page * page;
 	const int file = memfd_create("MTLBuffer", MFD_CLOEXEC);
 	if (file < 0)
 		return nullptr;
-	void *views[2] = {MAP_FAILED, MAP_FAILED};
-	if (ftruncate(file, static_cast<off_t>(whole)) == 0)
-		for (void *&view : views) {
-			// Nothing else lies near: a little outside the buffer is outside all.
-			void *const room = mmap(nullptr, whole + 2 * guard, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-			if (room != MAP_FAILED)
-				view = mmap(static_cast<char *>(room) + guard, whole, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0);
-		}
+	char *host = nullptr, *device = nullptr;
+	if (ftruncate(file, static_cast<off_t>(whole)) == 0) {
+		// The host's view of managed memory is another memory: nobody synchronises it.
+		host = view(whole, storage == shared ? file : -1);
+		device = view(whole, file);
+	}
 	close(file);
-	if (views[0] == MAP_FAILED || views[1] == MAP_FAILED)
+	if (host == nullptr || device == nullptr)
 		return nullptr;
-	return new Buffer(static_cast<char *>(views[0]), static_cast<char *>(views[1]), length, false);
+	return new Buffer(host, device, length, false, storage);
 }
 
-Object *device_wrap(Device *, Selector selector, char *data, unsigned long length, unsigned long, void *) {
+Object *device_wrap(Device *, Selector selector, char *data, unsigned long length, unsigned long options, void *) {
 	const Lock lock;
 	in_pool(selector);
-	const unsigned long page = static_cast<unsigned long>(getpagesize());
+	if (storage_of(options, selector) != shared) {
+		violation(std::string(selector) + " memory of the program's own that is not shared");
+		return nullptr;
+	}
 	if (reinterpret_cast<unsigned long>(data) % page != 0 || length % page != 0 || length == 0 || length > max_buffer_length) {
 		violation("-[MTLDevice newBufferWithBytesNoCopy:length:options:deallocator:]: not whole pages, or too many");
 		return nullptr;
 	}
-	return allocation_fault.strikes() ? nullptr : new Buffer(data, data, length, true);
+	return allocation_fault.strikes() ? nullptr : new Buffer(data, data, length, true, shared);
 }
 
-Object *device_library(Device *, Selector selector, String *source, Object *options, Error **out) {
+// Options are those of a compiler: fast mathematics unless someone says otherwise.
+struct Options : Object {
+	bool fast_math = true;
+	Options() : Object("MTLCompileOptions") {}
+};
+
+Object *device_library(Device *, Selector selector, String *source, Options *options, Error **out) {
 	const Lock lock;
 	in_pool(selector);
 	if (!alive(source, "NSString", selector) || !alive(options, "MTLCompileOptions", selector))
@@ -405,7 +445,7 @@ Object *device_library(Device *, Selector selector, String *source, Object *opti
 		return nullptr;
 	}
 	char *message = nullptr;
-	softmetal_library *const library = softmetal_compile(source->text.c_str(), &message);
+	softmetal_library *const library = softmetal_compile(source->text.c_str(), options->fast_math, &message);
 	if (library == nullptr) {
 		explain(out, compile_failure, message);
 		softmetal_free(message);
@@ -429,8 +469,8 @@ Object *device_pipeline(Device *, Selector selector, Function *function, Error *
 
 // Methods of what shaders are made of.
 
-Object *options_new(Object *, Selector) { return new Object("MTLCompileOptions"); }
-void options_fast_math(Object *, Selector, bool) {} // g++ has none here
+Object *options_new(Object *, Selector) { return new Options; }
+void options_fast_math(Options *self, Selector, bool fast) { self->fast_math = fast; }
 
 Object *constants_new(Object *, Selector) { return new Constants; }
 
@@ -471,13 +511,14 @@ Object *library_function(Library *self, Selector selector, String *name, Constan
 	}
 	if (family < family_apple7)
 		softmetal_before_apple7(function);
+	softmetal_simd_width(function, simd_width);
 	return new Function(self, function);
 }
 
-unsigned long pipeline_max_threads(Pipeline *self, Selector) { return self->max_threads(); }
-unsigned long pipeline_width(Pipeline *, Selector) { return SOFTMETAL_SIMD_WIDTH; }
+unsigned long pipeline_max_threads(Pipeline *self, Selector) { return self->max_threads; }
+unsigned long pipeline_width(Pipeline *, Selector) { return static_cast<unsigned long>(simd_width); }
 
-void *buffer_contents(Buffer *self, Selector) { return self->host; }
+void *buffer_contents(Buffer *self, Selector) { return self->storage == in_private ? nullptr : self->host; }
 unsigned long buffer_length(Buffer *self, Selector) { return self->length; }
 
 // Methods of MTLCommandQueue and MTLCommandBuffer.
@@ -580,8 +621,8 @@ void encoder_buffer(Encoder *self, Selector selector, Buffer *buffer, unsigned l
 	}
 	if (!alive(buffer, "MTLBuffer", selector))
 		return;
-	if (offset >= buffer->length || offset % 4 != 0) {
-		violation(std::string(selector) + " offset " + std::to_string(offset) + " of " + std::to_string(buffer->length) + " bytes; want a multiple of 4 within it");
+	if (offset >= buffer->length || offset % least_alignment != 0) {
+		violation(std::string(selector) + " offset " + std::to_string(offset) + " of " + std::to_string(buffer->length) + " bytes; want a multiple of " + std::to_string(least_alignment) + " within it");
 		return;
 	}
 	self->commands->hold(buffer);
@@ -634,14 +675,26 @@ void dispatch(Encoder *self, const std::string &whose, const Size &grid, const S
 		return;
 	}
 	const bool some = counts(threads.width, threads.height) && counts(threads.all(), threads.depth);
-	if (!some || threads.all() > next.pipeline->max_threads()) {
-		violation(whose + "threadgroups of " + text(threads) + "; the kernel takes " + std::to_string(next.pipeline->max_threads()) + " threads");
+	if (!some || threads.all() > next.pipeline->max_threads) {
+		violation(whose + "threadgroups of " + text(threads) + "; the kernel takes " + std::to_string(next.pipeline->max_threads) + " threads");
 		return;
 	}
-	for (const softmetal_arg &p : next.pipeline->parameters()) {
-		if (next.bound(p) != nullptr)
-			continue;
-		violation(whose + (p.kind == SOFTMETAL_BUFFER ? "buffer " : "threadgroup memory ") + std::to_string(p.index) + " is not set");
+	unsigned long room = 0;
+	for (const softmetal_parameter_info &p : next.pipeline->parameters) {
+		const Binding *const b = next.bound(p);
+		const std::string which = (p.kind == SOFTMETAL_BUFFER ? "buffer " : "threadgroup memory ") + std::to_string(p.index);
+		if (b == nullptr) {
+			violation(whose + which + " is not set");
+			return;
+		}
+		if (b->offset % static_cast<unsigned long>(p.align) != 0) {
+			violation(whose + which + " begins at byte " + std::to_string(b->offset) + "; what the kernel reads there is aligned to " + std::to_string(p.align));
+			return;
+		}
+		room += p.kind == SOFTMETAL_THREADGROUP ? b->length : 0;
+	}
+	if (room > SOFTMETAL_MAX_THREADGROUP_MEMORY) {
+		violation(whose + std::to_string(room) + " bytes of threadgroup memory; there are " + std::to_string(SOFTMETAL_MAX_THREADGROUP_MEMORY));
 		return;
 	}
 	next.grid = grid;
@@ -748,6 +801,29 @@ void frameworks_no_device(bool none) {
 void frameworks_family(long newest) {
 	const Lock lock;
 	family = newest;
+}
+
+// getpagesize is the system's that is played.
+int getpagesize(void) { return static_cast<int>(page); }
+
+// frameworks_simd_width makes simdgroups of so many threads, of kernels that are made
+// from now on; 0 is the usual.
+void frameworks_simd_width(int width) {
+	const Lock lock;
+	simd_width = width == 0 ? SOFTMETAL_SIMD_WIDTH : width;
+}
+
+// frameworks_max_threads makes kernels that are made from now on take no more threads
+// in a threadgroup; 0 is the usual.
+void frameworks_max_threads(unsigned long threads) {
+	const Lock lock;
+	max_threads = threads == 0 ? static_cast<unsigned long>(SOFTMETAL_MAX_THREADS) : threads;
+}
+
+// frameworks_watchdog stops command buffers after so many accesses to memory; 0: none.
+void frameworks_watchdog(uint64_t accesses) {
+	const Lock lock;
+	most_accesses = accesses;
 }
 
 // frameworks_max_buffer makes buffers of so many bytes the largest; 0 is the usual.
