@@ -2,7 +2,6 @@ package kernels_test
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"io/fs"
 	"os"
@@ -21,9 +20,7 @@ import (
 //
 //	WORD $0x4e819402 // sdot v2.4s, v0.16b, v1.16b
 //
-// and the comment is what a person reads and edits: -update writes the words
-// anew from the comments, the test decodes each word and compares.
-var update = flag.Bool("update", false, "assemble the WORDs of *_arm64.s from their comments")
+// The generator of package neon in _asm writes the words from a table; the test decodes each word, and compares.
 
 var wordLine = regexp.MustCompile(`(?m)^([ \t]*WORD[ \t]+\$)(0x[0-9a-fA-F]+|0)([ \t]*//[ \t]*)(.*?)[ \t]*$`)
 
@@ -40,14 +37,6 @@ func TestARM64Encodings(t *testing.T) {
 			source, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)
-			}
-			if *update {
-				if source, err = assembleWords(source); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(file, source, 0o644); err != nil {
-					t.Fatal(err)
-				}
 			}
 			checkWords(t, string(source))
 		})
@@ -87,7 +76,7 @@ func checkWords(t *testing.T, source string) {
 		}
 		fmt.Fprintf(&in, "%#x %#x %#x %#x\n", v&0xff, v>>8&0xff, v>>16&0xff, v>>24)
 	}
-	decoded, err := llvmMC(in.Bytes(), "-disassemble")
+	decoded, err := decodeARM64(in.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,36 +90,10 @@ func checkWords(t *testing.T, source string) {
 	}
 }
 
-// assembleWords returns source with every WORD assembled from its comment.
-func assembleWords(source []byte) ([]byte, error) {
-	var in bytes.Buffer
-	for _, w := range wordLine.FindAllSubmatch(source, -1) {
-		fmt.Fprintf(&in, "%s\n", w[4])
-	}
-	lines, err := llvmMC(in.Bytes(), "-show-encoding")
-	if err != nil {
-		return nil, err
-	}
-	out := wordLine.ReplaceAllFunc(source, func(line []byte) []byte {
-		if len(lines) == 0 {
-			return line
-		}
-		var b [4]byte
-		_, enc, _ := strings.Cut(lines[0], "encoding: ")
-		lines = lines[1:]
-		if _, err = fmt.Sscanf(enc, "[0x%x,0x%x,0x%x,0x%x]", &b[0], &b[1], &b[2], &b[3]); err != nil {
-			return line
-		}
-		m := wordLine.FindSubmatch(line)
-		return fmt.Appendf(nil, "%s0x%02x%02x%02x%02x%s%s", m[1], b[3], b[2], b[1], b[0], m[3], m[4])
-	})
-	return out, err
-}
-
-// llvmMC runs llvm-mc for arm64 and returns its output, an instruction a line,
-// blanks made single. Bad instructions are errors.
-func llvmMC(in []byte, mode string) ([]string, error) {
-	cmd := exec.Command("llvm-mc", mode, "-triple=aarch64", arm64Features)
+// decodeARM64 has llvm-mc decode bytes and returns an instruction a line, blanks made single. Bad
+// instructions are errors.
+func decodeARM64(in []byte) ([]string, error) {
+	cmd := exec.Command("llvm-mc", "-disassemble", "-triple=aarch64", arm64Features)
 	cmd.Stdin = bytes.NewReader(in)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

@@ -5,6 +5,7 @@ package kernels_test
 import (
 	"bytes"
 	"cmp"
+	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -117,6 +118,8 @@ type function struct {
 }
 
 const tablePath = "../docs/kernels.md"
+
+var update = flag.Bool("update", false, "write the tables of docs/kernels.md again")
 
 // TestTable holds docs/kernels.md to the registry and to the assembly: its part for this
 // architecture, which -update writes again.

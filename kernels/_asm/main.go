@@ -12,6 +12,7 @@ import (
 	"onebit/kernels/_asm/delta"
 	"onebit/kernels/_asm/dense"
 	"onebit/kernels/_asm/float"
+	"onebit/kernels/_asm/neon"
 	"onebit/kernels/_asm/pack"
 	"onebit/kernels/_asm/q1"
 	"onebit/kernels/_asm/q8"
@@ -20,27 +21,29 @@ import (
 	"onebit/kernels/_asm/vectors"
 )
 
-// A generator writes NAME_amd64.s and NAME_stubs_amd64.go in the folder of a
-// package.
+// A generator writes NAME_amd64.s and NAME_stubs_amd64.go in the folder of a package, and
+// NAME_arm64.s, whose functions are declared there.
 type generator struct {
-	dir, name string // below kernelsDir
-	generate  func(*asm.Program)
+	dir, name string              // below kernelsDir
+	amd64     func(*asm.Program)  // nil: none
+	arm64     func(*neon.Program) // nil: none
 }
 
 var generators = []generator{
-	{".", "quantize", quantize.Generate},
-	{"../models/engine/cpu", "attention", attention.Generate},
-	{"../models/engine/cpu", "delta", delta.Generate},
-	{"dense", "dense", dense.Generate},
-	{"heads", "float", float.Generate},
-	{"heads", "q6_k", q8.GenerateQ6_K},
-	{"heads", "q8_0", q8.GenerateQ8_0},
-	{"q1", "pack", pack.GenerateQ1},
-	{"q1", "q1", q1.Generate},
-	{"twobit", "pack", pack.GenerateTwoBit},
-	{"twobit", "spans", twobit.GenerateSpans},
-	{"twobit", "twobit", twobit.Generate},
-	{"vectors", "vectors", vectors.Generate},
+	{".", "quantize", quantize.Generate, quantize.GenerateNEON},
+	{"../models/engine/cpu", "attention", attention.Generate, attention.GenerateNEON},
+	{"../models/engine/cpu", "delta", delta.Generate, nil},
+	{"dense", "dense", dense.Generate, dense.GenerateNEON},
+	{"heads", "float", float.Generate, float.GenerateNEON},
+	{"heads", "q6_k", q8.GenerateQ6_K, q8.GenerateQ6_KNEON},
+	{"heads", "q8_0", q8.GenerateQ8_0, q8.GenerateQ8_0NEON},
+	{"internal/pairs", "pairs", nil, pack.GeneratePairsNEON},
+	{"q1", "pack", pack.GenerateQ1, pack.GenerateQ1NEON},
+	{"q1", "q1", q1.Generate, q1.GenerateNEON},
+	{"twobit", "pack", pack.GenerateTwoBit, nil},
+	{"twobit", "spans", twobit.GenerateSpans, twobit.GenerateSpansNEON},
+	{"twobit", "twobit", twobit.Generate, twobit.GenerateNEON},
+	{"vectors", "vectors", vectors.Generate, nil},
 }
 
 // kernelsDir is package kernels, seen from this directory.
@@ -72,16 +75,28 @@ func (g generator) write() error {
 	return nil
 }
 
-// outputs returns the two files of a generator.
+// outputs returns the files of a generator.
 func (g generator) outputs() (map[string][]byte, error) {
-	pkg := path.Base(g.dir)
-	if pkg == "." {
-		pkg = "kernels"
+	files := map[string][]byte{}
+	dir := filepath.Join(kernelsDir, g.dir)
+	base := filepath.Join(dir, g.name)
+	if g.amd64 != nil {
+		pkg := path.Base(g.dir)
+		if pkg == "." {
+			pkg = "kernels"
+		}
+		code, stubs, err := asm.Compile(pkg, g.amd64)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", g.name, err)
+		}
+		files[base+"_amd64.s"], files[base+"_stubs_amd64.go"] = code, stubs
 	}
-	code, stubs, err := asm.Compile(pkg, g.generate)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", g.name, err)
+	if g.arm64 != nil {
+		code, err := neon.Compile(dir, g.arm64)
+		if err != nil {
+			return nil, fmt.Errorf("%s for arm64: %w", g.name, err)
+		}
+		files[base+"_arm64.s"] = code
 	}
-	base := filepath.Join(kernelsDir, g.dir, g.name)
-	return map[string][]byte{base + "_amd64.s": code, base + "_stubs_amd64.go": stubs}, nil
+	return files, nil
 }
