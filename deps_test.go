@@ -66,7 +66,10 @@ var layers = []layer{
 	{"bench/profile", []string{"bench/results", "bench/noise", "bench/names", "bench/hotspot"}},
 	{"bench/*", []string{"internal/*", "bench/results", "bench/noise"}},
 	{"reports", []string{"internal/*", "bench/results", "bench/noise", "bench/names", "bench/foreign", "bench/gate", "bench/history", "bench/profile", "bench/hotspot"}},
-	{"cmd/*", []string{"internal/*", "formats", "formats/*", "kernels", "kernels/all", "models", "models/*", "bench", "bench/*", "reports", "metal", "metal/softmetal/frameworks"}},
+	{"cmd/internal/scripts", []string{"internal/*"}},
+	{"cmd/internal/cli", []string{"internal/*", "bench", "bench/gate", "models/train/lm"}},
+	{"cmd/onebit-lab", []string{"cmd/internal/cli", "internal/*", "formats", "formats/*", "kernels", "models/*", "bench", "bench/*", "reports"}},
+	{"cmd/*", []string{"cmd/internal/*", "internal/*", "formats", "formats/*", "kernels", "kernels/all", "models", "models/*", "bench", "bench/*", "reports", "metal", "metal/softmetal/frameworks"}},
 }
 
 // modules says which packages may import each module that is not ours, in
@@ -87,6 +90,7 @@ var modules = map[string][]string{
 	"github.com/spf13/cobra":            {"cmd/*"},
 	"github.com/spf13/pflag":            {"cmd/*"}, // what cobra's flags are
 	"github.com/schollz/progressbar/v3": {"cmd/*"},
+	"github.com/rogpeppe/go-internal":   {"cmd/internal/scripts"}, // runs the programs' testscripts
 	"github.com/google/pprof":           {"bench/gate", "bench/hotspot", "bench/profile"},
 	"github.com/pelletier/go-toml":      {"bench/gate"}, // the file of thresholds
 }

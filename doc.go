@@ -1,7 +1,8 @@
 // Package onebit is a harness that finds out, on your own machine, how fast,
 // how big and how wrong a 1-bit or ternary language model runs.
 //
-// The command is cmd/onebit. The packages can be used without it. There are
+// The command is cmd/onebit, and cmd/onebit-lab has the studies of this project's
+// authors. The packages can be used without them. There are
 // two ways through the house:
 //
 //	data:     file → formats/{gguf,…} → formats.Tensor → engine → models → tokens

@@ -13,6 +13,7 @@ import (
 	"onebit/bench"
 	"onebit/bench/cases"
 	"onebit/bench/results"
+	"onebit/cmd/internal/cli"
 	"onebit/internal/count"
 	"onebit/internal/sysinfo"
 	"onebit/reports"
@@ -69,11 +70,11 @@ func (f *benchFlags) measure(cmd *cobra.Command, suites []*cases.Suite, host sys
 		runner.Most, runner.Further = f.most, f.loose
 		fmt.Fprintf(stderr, "then what is not known to ±%v, until %v are over\n", f.precision.Percentage, f.most)
 	}
-	bar := newBenchProgress(stderr)
-	runner.Progress = bar.show
+	bar := cli.NewBenchProgress(stderr)
+	runner.Progress = bar.Show
 	start := time.Now()
 	res, err := runner.Run(cmd.Context(), all, file)
-	bar.close()
+	bar.Close()
 	if f.precision.set && err == nil {
 		fmt.Fprintln(stderr, reports.PrecisionText(res, float64(f.precision.Percentage)/100, time.Since(start)))
 	}
@@ -151,7 +152,7 @@ func newPeak() *cobra.Command {
 		Use:    peakVerb,
 		Short:  "Measure the peak memory of a product; bench runs this as a child process",
 		Hidden: true,
-		Args:   exactArgs(),
+		Args:   cli.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return cases.Peak(cmd.InOrStdin(), cmd.OutOrStdout())
 		},

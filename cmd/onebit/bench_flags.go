@@ -11,6 +11,7 @@ import (
 	"onebit/bench"
 	"onebit/bench/cases"
 	"onebit/bench/results"
+	"onebit/cmd/internal/cli"
 	"onebit/formats"
 	"onebit/internal/count"
 	"onebit/internal/sysinfo"
@@ -79,16 +80,16 @@ func (f *benchFlags) once(verb string) []string {
 func (f *benchFlags) check(cmd *cobra.Command) error {
 	// 0 is what the flags have where they aren't given.
 	if cmd.Flags().Changed("count") && f.count < 1 {
-		return usagef("--count %d: give at least 1 sample, or leave it out for what the time allows", f.count)
+		return cli.Usagef("--count %d: give at least 1 sample, or leave it out for what the time allows", f.count)
 	}
 	if cmd.Flags().Changed("time") && f.time <= 0 {
-		return usagef("--time %v: give a length such as 20ms, or leave it out for what the time allows", f.time)
+		return cli.Usagef("--time %v: give a length such as 20ms, or leave it out for what the time allows", f.time)
 	}
 	if f.most <= 0 || cmd.Flags().Changed("budget") && !f.precision.set {
-		return usagef("--budget %v: give a time such as 10m, with --precision", f.most)
+		return cli.Usagef("--budget %v: give a time such as 10m, with --precision", f.most)
 	}
 	if _, err := results.ParseFilter(f.filter); err != nil {
-		return usagef("--filter: %w", err)
+		return cli.Usagef("--filter: %w", err)
 	}
 	if err := checkThreads(f.threads, sysinfo.Probe().UsableCPUs); err != nil {
 		return err
@@ -96,27 +97,27 @@ func (f *benchFlags) check(cmd *cobra.Command) error {
 	// What an unset shell variable leaves must not start the default run.
 	for _, name := range []string{"output", "model", "tokenizer", "machine", "gguf-types", "act", "preset", "llama-bench", "llama-bench-args", "host"} {
 		if flag := cmd.Flags().Lookup(name); flag.Changed && strings.Trim(flag.Value.String(), "[]") == "" {
-			return usagef("--%s is empty", name)
+			return cli.Usagef("--%s is empty", name)
 		}
 	}
 	if term.Text(f.host) != f.host || strings.TrimSpace(f.host) != f.host || utf8.RuneCountInString(f.host) > longestHost {
-		return usagef("--host %s: give a name of at most %d printable characters", term.QuoteAlways(f.host), longestHost)
+		return cli.Usagef("--host %s: give a name of at most %d printable characters", term.QuoteAlways(f.host), longestHost)
 	}
 	for _, name := range f.types {
 		if _, err := formats.Lookup(name); err != nil {
-			return usagef("--gguf-types: %w", err)
+			return cli.Usagef("--gguf-types: %w", err)
 		}
 	}
 	if f.model == "" && len(f.types) > 0 {
-		return usagef("--gguf-types says how to read the file of --model")
+		return cli.Usagef("--gguf-types says how to read the file of --model")
 	}
 	for _, name := range f.useless() {
 		if cmd.Flags().Changed(name) {
-			return usagef("--%s is a flag of bench models", name)
+			return cli.Usagef("--%s is a flag of bench models", name)
 		}
 	}
 	if f.model == "" && f.tokenizer != "" {
-		return usagef("--tokenizer is for the file of --model")
+		return cli.Usagef("--tokenizer is for the file of --model")
 	}
 	if err := f.checkActivations(); err != nil {
 		return err
@@ -132,7 +133,7 @@ func (f *benchFlags) check(cmd *cobra.Command) error {
 func checkThreads(threads []int, usable int) error {
 	for _, n := range threads {
 		if n < 1 || n > usable {
-			return usagef("--threads %d: this process may use %s; give 1 to %d", n, count.Of(usable, "CPU"), usable)
+			return cli.Usagef("--threads %d: this process may use %s; give 1 to %d", n, count.Of(usable, "CPU"), usable)
 		}
 	}
 	return nil
@@ -146,10 +147,10 @@ func (f *benchFlags) checkActivations() error {
 	for _, name := range f.acts {
 		act, err := kernels.ParseScheme(name)
 		if err != nil {
-			return usagef("--act: %w", err)
+			return cli.Usagef("--act: %w", err)
 		}
 		if slices.Contains(f.activations, act) {
-			return usagef("--act: %s twice", name)
+			return cli.Usagef("--act: %s twice", name)
 		}
 		f.activations = append(f.activations, act)
 	}

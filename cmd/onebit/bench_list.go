@@ -8,6 +8,7 @@ import (
 
 	"onebit/bench/cases"
 	"onebit/bench/results"
+	"onebit/cmd/internal/cli"
 	"onebit/internal/count"
 	"onebit/internal/sysinfo"
 	"onebit/internal/term"
@@ -65,11 +66,11 @@ func (f *benchFlags) printList(cmd *cobra.Command) error {
 func (f *benchFlags) print(cmd *cobra.Command, all []listedCase) error {
 	out := cmd.OutOrStdout()
 	if f.json {
-		return printJSON(out, struct {
+		return cli.PrintJSON(out, struct {
 			Cases []listedCase `json:"cases"`
 		}{all})
 	}
-	missing, width := 0, terminalWidth(out)
+	missing, width := 0, cli.TerminalWidth(out)
 	for _, c := range all {
 		if c.Unavailable != "" {
 			missing++

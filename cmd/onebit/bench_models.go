@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"onebit/bench/cases"
+	"onebit/cmd/internal/cli"
 	"onebit/formats"
 	"onebit/internal/cpu"
 	"onebit/internal/ctxio"
@@ -32,27 +33,27 @@ var (
 // out.
 func (f *benchFlags) checkModels() error {
 	if f.model != "" && len(f.presets) > 0 {
-		return usagef("--model and --preset exclude each other")
+		return cli.Usagef("--model and --preset exclude each other")
 	}
 	for _, n := range append([]int{f.prompt, f.tokens, f.lockstep}, f.depths...) {
 		if n < 0 || n > cases.MaxTokens {
-			return usagef("%d tokens: give a number from 0 to %d", n, cases.MaxTokens)
+			return cli.Usagef("%d tokens: give a number from 0 to %d", n, cases.MaxTokens)
 		}
 	}
 	for _, n := range f.parallel {
 		if n < 1 || n > cases.MaxTexts {
-			return usagef("--parallel %d: give numbers of texts from 1 to %d", n, cases.MaxTexts)
+			return cli.Usagef("--parallel %d: give numbers of texts from 1 to %d", n, cases.MaxTexts)
 		}
 	}
 	if f.drafts < 0 || f.drafts > models.MostDraft {
-		return usagef("--speculate=%d: give a number of tokens from 1 to %d", f.drafts, models.MostDraft)
+		return cli.Usagef("--speculate=%d: give a number of tokens from 1 to %d", f.drafts, models.MostDraft)
 	}
 	if f.llamaArgs != "" && f.llamaBench == "" {
-		return usagef("--llama-bench-args are for the program of --llama-bench")
+		return cli.Usagef("--llama-bench-args are for the program of --llama-bench")
 	}
 	for _, name := range f.presets {
 		if _, err := arch.LookupPreset(name); err != nil && !gopher.Has(name) {
-			return usagef("--preset: %w", err)
+			return cli.Usagef("--preset: %w", err)
 		}
 	}
 	var err error
@@ -96,7 +97,7 @@ func (f *benchFlags) modelsSuite(cmd *cobra.Command, host sysinfo.Host) (suite *
 	suite, err = cases.Models(cmd.Context(), opt)
 	var tooLong *cases.ContextError
 	if errors.As(err, &tooLong) {
-		err = usagef("%w", err)
+		err = cli.Usagef("%w", err)
 	}
 	return suite, closeFiles, err
 }
@@ -134,7 +135,7 @@ func parseHeads(names []string) (heads []*formats.Type, err error) {
 			}
 		}
 		if slices.Contains(heads, head) {
-			return nil, usagef("--head: %s twice", name)
+			return nil, cli.Usagef("--head: %s twice", name)
 		}
 		heads = append(heads, head)
 	}
@@ -234,7 +235,7 @@ func temporaryModel(cmd *cobra.Command, preset string, seed uint64) (file cases.
 			advice = ""
 		}
 		return file, nil, errors.Join(
-			fmt.Errorf("making %s, %s in %s: %w%s", preset, sysinfo.Bytes(size), os.TempDir(), withoutPath(err, temp.Name()), advice),
+			fmt.Errorf("making %s, %s in %s: %w%s", preset, sysinfo.Bytes(size), os.TempDir(), cli.WithoutPath(err, temp.Name()), advice),
 			temp.Close(), remove())
 	}
 	file = cases.ModelFile{Name: preset, Path: path, Synthetic: true}
@@ -271,7 +272,7 @@ func newPhases() *cobra.Command {
 		Use:    phasesVerb,
 		Short:  "Measure a model's memory by phase; bench runs this as a child process",
 		Hidden: true,
-		Args:   exactArgs(),
+		Args:   cli.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return cases.Phases(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
 		},

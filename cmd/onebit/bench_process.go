@@ -16,6 +16,7 @@ import (
 	"onebit/bench"
 	"onebit/bench/cases"
 	"onebit/bench/counters"
+	"onebit/cmd/internal/cli"
 	"onebit/internal/sysinfo"
 )
 
@@ -68,7 +69,7 @@ func newBenchProcess() *cobra.Command {
 		verb := &cobra.Command{
 			Use:    f.suite(),
 			Hidden: true,
-			Args:   exactArgs(),
+			Args:   cli.ExactArgs(),
 			RunE:   func(cmd *cobra.Command, _ []string) error { return f.pass(cmd) },
 		}
 		f.register(verb.Flags())

@@ -9,6 +9,7 @@ import (
 
 	"onebit/bench/names"
 	"onebit/bench/results"
+	"onebit/cmd/internal/cli"
 	"onebit/internal/count"
 	"onebit/reports"
 )
@@ -48,7 +49,7 @@ func (f *benchFlags) printResults(w io.Writer, res *results.Set) error {
 	if f.json {
 		return reports.WriteJSON(w, res)
 	}
-	opt := reports.TableOptions{Width: terminalWidth(w), Brief: !f.all && f.filter == ""}
+	opt := reports.TableOptions{Width: cli.TerminalWidth(w), Brief: !f.all && f.filter == ""}
 	if results.FilterNames(f.filter, "/"+names.Variant) {
 		opt.Top = -1 // what was asked for by name is shown, however slow
 	}

@@ -13,6 +13,7 @@ import (
 
 	"onebit/bench/cases"
 	"onebit/bench/results"
+	"onebit/cmd/internal/cli"
 	"onebit/internal/cpu"
 	"onebit/internal/sysinfo"
 )
@@ -84,7 +85,7 @@ func (f *benchFlags) selected(suites []*cases.Suite) (matching []*cases.Suite, e
 			names = append(names, s.Names()...)
 		}
 		if err := results.CheckFilter(f.filter, names); err != nil {
-			return nil, usagef("--filter: %w", err)
+			return nil, cli.Usagef("--filter: %w", err)
 		}
 	}
 	var first error

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"onebit/cmd/internal/cli"
 	"onebit/models"
 )
 
@@ -103,9 +104,9 @@ func (v benchVerb) command() *cobra.Command {
 			case len(args) == 0:
 				return nil
 			case cmd.HasSubCommands():
-				return usagef("unknown suite %q (known: kernels, models, all)", args[0])
+				return cli.Usagef("unknown suite %q (known: kernels, models, all)", args[0])
 			}
-			return usagef("unexpected argument %q", args[0])
+			return cli.Usagef("unexpected argument %q", args[0])
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"onebit/cmd/internal/cli"
 	"onebit/internal/clock"
 	"onebit/internal/count"
 	"onebit/models"
@@ -61,7 +62,7 @@ func (f *runFlags) converse(cmd *cobra.Command, en *openModel, sampler *models.S
 
 	c := &conversation{
 		openModel: en, template: template, session: session, sampler: sampler, speculator: f.speculator(cmd, en), limit: f.length, ignoreEnd: f.ignoreEnd,
-		out: screen(cmd.OutOrStdout(), isTerminal(cmd.OutOrStdout())), notes: cmd.ErrOrStderr(), interrupts: interrupts,
+		out: screen(cmd.OutOrStdout(), cli.IsTerminal(cmd.OutOrStdout())), notes: cmd.ErrOrStderr(), interrupts: interrupts,
 	}
 	if in, ok := cmd.InOrStdin().(*os.File); ok && term.IsTerminal(int(in.Fd())) {
 		c.prompt = "> "

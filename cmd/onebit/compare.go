@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"onebit/bench/results"
+	"onebit/cmd/internal/cli"
 	"onebit/reports"
 )
 
@@ -37,12 +38,12 @@ or of two machines, which onebit report shows side by side.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
 			case len(args) < 2:
-				return usagef("give two results files to compare")
+				return cli.Usagef("give two results files to compare")
 			case len(args) > 2:
-				return usagef("unexpected argument %q: onebit report takes more than two files", args[2])
+				return cli.Usagef("unexpected argument %q: onebit report takes more than two files", args[2])
 			}
 			if _, err := results.ParseFilter(c.Filter); err != nil {
-				return usagef("filter %q: %w", c.Filter, err)
+				return cli.Usagef("filter %q: %w", c.Filter, err)
 			}
 			return nil
 		},
@@ -65,9 +66,9 @@ func (c *comparison) compare(cmd *cobra.Command, old, new string) error {
 	}
 	out := cmd.OutOrStdout()
 	if c.json {
-		err = printJSON(out, found)
+		err = cli.PrintJSON(out, found)
 	} else {
-		err = found.WriteText(out, reports.CompareTextOptions{Width: terminalWidth(out), All: c.all})
+		err = found.WriteText(out, reports.CompareTextOptions{Width: cli.TerminalWidth(out), All: c.all})
 	}
 	if err != nil || c.out == "" {
 		return err

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"onebit/cmd/internal/cli"
 	"onebit/formats"
 	"onebit/formats/cellm"
 	"onebit/formats/container"
@@ -55,7 +56,7 @@ func newConvert() *cobra.Command {
 			"tensors at most. A model of several files becomes one without it. For neither is\n" +
 			"there need of --type.\n\n" +
 			"Formats: " + strings.Join(writableFormats(), ", "),
-		Args: exactArgs("IN", "OUT"),
+		Args: cli.ExactArgs("IN", "OUT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c := conversion{matrix: isProjection, most: int64(split)}
 			var err error
@@ -67,7 +68,7 @@ func newConvert() *cobra.Command {
 			if tensors != "" {
 				filter, err := regexp.Compile(tensors)
 				if err != nil {
-					return usagef("--tensors: %w", err)
+					return cli.Usagef("--tensors: %w", err)
 				}
 				c.matrix = filter.MatchString
 			}
@@ -77,7 +78,7 @@ func newConvert() *cobra.Command {
 			defer c.in.Close()
 			c.cellm = strings.EqualFold(filepath.Ext(args[1]), ".cellm")
 			if c.cellm && split > 0 {
-				return usagef("--split-max-size is for GGUF files, not .cellm")
+				return cli.Usagef("--split-max-size is for GGUF files, not .cellm")
 			}
 			if c.to == nil && !c.moves() && !c.shares() {
 				_, err := writableFormat("")
@@ -131,9 +132,9 @@ func writableFormat(name string) (*formats.Type, error) {
 	known := writableFormats()
 	switch {
 	case name == "":
-		return nil, usagef("--type FORMAT is missing (known: %s)", strings.Join(known, ", "))
+		return nil, cli.Usagef("--type FORMAT is missing (known: %s)", strings.Join(known, ", "))
 	case !slices.Contains(known, name):
-		return nil, usagef("cannot write format %q (known: %s)", name, strings.Join(known, ", "))
+		return nil, cli.Usagef("cannot write format %q (known: %s)", name, strings.Join(known, ", "))
 	}
 	return formats.Lookup(name)
 }
@@ -255,8 +256,8 @@ func (c *conversion) run(cmd *cobra.Command, output string, force, asJSON bool) 
 	if c.moves() {
 		notes = source.Notes(c.in)
 	}
-	bar := newProgress(cmd.ErrOrStderr(), "convert", size)
-	err = writeFiles(cmd.Context(), paths, force, func(i int, w io.Writer) error {
+	bar := cli.NewProgress(cmd.ErrOrStderr(), "convert", size)
+	err = cli.WriteFiles(cmd.Context(), paths, force, func(i int, w io.Writer) error {
 		if err := c.write(io.MultiWriter(w, bar), parts[i].Meta, parts[i].Tensors); err != nil || i+1 < len(parts) {
 			return err
 		}
@@ -272,7 +273,7 @@ func (c *conversion) run(cmd *cobra.Command, output string, force, asJSON bool) 
 	}
 	c.warn(cmd.ErrOrStderr())
 	if asJSON {
-		return printJSON(cmd.OutOrStdout(), c.document(paths))
+		return cli.PrintJSON(cmd.OutOrStdout(), c.document(paths))
 	}
 	if len(paths) > 1 {
 		fmt.Fprintf(cmd.OutOrStdout(), "%d files, %s to %s\n", len(paths), paths[0], paths[len(paths)-1])
@@ -574,16 +575,16 @@ func (c *conversion) print(w io.Writer) error {
 }
 
 func (c *conversion) printReport(w io.Writer) error {
-	t := newTable(w, "TENSOR", "FROM", "TO", "BYTES", "NOW", "NMSE", "MAX-ABS-ERR", "HOW")
+	t := cli.NewTable(w, "TENSOR", "FROM", "TO", "BYTES", "NOW", "NMSE", "MAX-ABS-ERR", "HOW")
 	var was, is int64
 	var total deviation.Sum
 	for _, r := range c.report {
-		t.row(term.Quote(r.Name), r.TypeName, r.to.Name, count.Grouped(r.Size), count.Grouped(r.bytes),
+		t.Row(term.Quote(r.Name), r.TypeName, r.to.Name, count.Grouped(r.Size), count.Grouped(r.bytes),
 			fmt.Sprintf("%.3g", r.NMSE()), fmt.Sprintf("%.3g", r.MaxAbs), r.how())
 		was, is = was+r.Size, is+r.bytes
 		total.Add(r.Sum)
 	}
-	t.row(fmt.Sprintf("%d converted", len(c.report)), "", "", count.Grouped(was), count.Grouped(is),
+	t.Row(fmt.Sprintf("%d converted", len(c.report)), "", "", count.Grouped(was), count.Grouped(is),
 		fmt.Sprintf("%.3g", total.NMSE()), fmt.Sprintf("%.3g", total.MaxAbs), "")
-	return t.flush()
+	return t.Flush()
 }

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"onebit/bench/names"
+	"onebit/cmd/internal/cli"
 	"onebit/formats"
 	"onebit/internal/clock"
 	"onebit/kernels"
@@ -74,15 +75,15 @@ func (e *engineFlags) another() (engine.Opener, error) {
 	case err != nil && kind.Name != "": // known, but not for this machine
 		return nil, err
 	case err != nil:
-		return nil, usagef("--engine: %w", err)
+		return nil, cli.Usagef("--engine: %w", err)
 	case onMetal && (e.act != "" || e.stream || e.threads != 0):
-		return nil, usagef("--engine metal goes without --act, --stream and --threads, which are about the engine cpu")
+		return nil, cli.Usagef("--engine metal goes without --act, --stream and --threads, which are about the engine cpu")
 	case onMetal && e.variant != "" && !slices.Contains(enginemetal.KernelNames(), e.variant):
-		return nil, usagef("--variant: the engine metal has no variant %q (known: %s)", e.variant, strings.Join(enginemetal.KernelNames(), ", "))
+		return nil, cli.Usagef("--variant: the engine metal has no variant %q (known: %s)", e.variant, strings.Join(enginemetal.KernelNames(), ", "))
 	case onMetal:
 		return enginemetal.Open(enginemetal.Options{Native: e.native, Variant: e.variant}), nil
 	case e.variant != "" || e.act != "" || e.native || e.stream || e.threads != 0:
-		return nil, usagef("--engine %s goes without --variant, --act, --native, --stream and --threads, which are about the engine cpu", e.engine)
+		return nil, cli.Usagef("--engine %s goes without --variant, --act, --native, --stream and --threads, which are about the engine cpu", e.engine)
 	}
 	return kind.Open, nil
 }
@@ -93,9 +94,9 @@ func (e *engineFlags) options(packing cpu.Packing) (models.Options, error) {
 	opt := models.Options{CPU: cpu.Options{Packing: packing, Threads: e.threads, Pool: e.pool}}
 	switch {
 	case e.threads < 0 || e.threads > 1024:
-		return opt, usagef("--threads %d: give a number from 1 to 1024", e.threads)
+		return opt, cli.Usagef("--threads %d: give a number from 1 to 1024", e.threads)
 	case e.native && e.stream:
-		return opt, usagef("--native and --stream exclude each other: streaming is native already")
+		return opt, cli.Usagef("--native and --stream exclude each other: streaming is native already")
 	case e.native:
 		opt.CPU.Packing = cpu.PackNever
 	case e.stream:
@@ -114,7 +115,7 @@ func (e *engineFlags) options(packing cpu.Packing) (models.Options, error) {
 	var act kernels.Scheme
 	if e.act != "" {
 		if act, err = kernels.ParseScheme(e.act); err != nil {
-			return opt, usagef("--act: %w", err)
+			return opt, cli.Usagef("--act: %w", err)
 		}
 	}
 	if e.variant != "" || act != "" {
@@ -132,7 +133,7 @@ func headType(name string) (*formats.Type, error) {
 		err = cpu.CheckHead(t)
 	}
 	if err != nil {
-		return nil, usagef("--head: %w", err)
+		return nil, cli.Usagef("--head: %w", err)
 	}
 	return t, nil
 }
@@ -157,7 +158,7 @@ func preferVariant(name string, act kernels.Scheme) (cpu.Kernels, error) {
 		}
 	}
 	slices.Sort(known)
-	return cpu.Kernels{}, usagef("--variant: unknown variant %q (known: %s)", name, strings.Join(slices.Compact(known)[1:], ", "))
+	return cpu.Kernels{}, cli.Usagef("--variant: unknown variant %q (known: %s)", name, strings.Join(slices.Compact(known)[1:], ", "))
 }
 
 // checkScheme refuses a variant together with a scheme in which no format has it: the
@@ -173,7 +174,7 @@ func checkScheme(name string, act kernels.Scheme) error {
 		return nil
 	}
 	slices.Sort(has)
-	return usagef("--variant %s takes activations in %s: no format has it with --act %s", name, strings.Join(has, " or "), act)
+	return cli.Usagef("--variant %s takes activations in %s: no format has it with --act %s", name, strings.Join(has, " or "), act)
 }
 
 // cacheFormat is that of keys and values; nil is the usual one.
@@ -191,7 +192,7 @@ func parseCache(name string) (*formats.Type, error) {
 	}
 	t, err := cpu.CacheFormat(name)
 	if err != nil {
-		return nil, usagef("--cache: %w", err)
+		return nil, cli.Usagef("--cache: %w", err)
 	}
 	return t, nil
 }

@@ -2,12 +2,14 @@ package main
 
 import (
 	"slices"
+	"strings"
 	"unicode/utf8"
+
+	"onebit/cmd/internal/cli"
 )
 
 const (
-	columnGap = 2  // between the columns of a table
-	readable  = 30 // columns of running text
+	readable = 30 // columns of running text
 )
 
 // fitted makes the rows of a table, of which the first is the header, fit a
@@ -61,9 +63,33 @@ func columnWidth(rows [][]string, i int) (width int) {
 }
 
 func tableWidth(rows [][]string) int {
-	width := -columnGap
+	width := -cli.ColumnGap
 	for i := range rows[0] {
-		width += columnWidth(rows, i) + columnGap
+		width += columnWidth(rows, i) + cli.ColumnGap
 	}
 	return width
+}
+
+// wrapped splits a text into lines of at most width columns, before one of the
+// characters in breaks; lines but the first have room for an indent of 4. A part
+// without such a character stays whole. Without a width there is one line.
+func wrapped(text string, width int, breaks string) (lines []string) {
+	const indent = 4
+	room := width
+	for width > 0 && utf8.RuneCountInString(text) > room {
+		runes := []rune(text)
+		at := -1
+		for i := 1; i < len(runes) && (i <= room || at < 0); i++ {
+			if strings.ContainsRune(breaks, runes[i]) {
+				at = i
+			}
+		}
+		if at < 0 {
+			break
+		}
+		lines = append(lines, strings.TrimRight(string(runes[:at]), " "))
+		text = strings.TrimLeft(string(runes[at:]), " ")
+		room = width - indent
+	}
+	return append(lines, text)
 }

@@ -7,88 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 
-	"github.com/gofrs/flock"
-
+	"onebit/cmd/internal/cli"
 	"onebit/reports"
 )
-
-const (
-	lockName = ".lock" // stays: to remove it would take it from whoever waits for it
-
-	// pidOffset is where the lock holder's process id stands. Windows lets
-	// nobody else read or write the byte before it, which is the locked one.
-	pidOffset = 1
-)
-
-// A folder is that of a run's results, with other runs kept out of it. What is
-// written goes there, whatever takes its name in the minutes of a run.
-type folder struct {
-	*os.Root
-	lock *flock.Flock
-}
-
-// openFolder makes the folder if need be, and locks it. The system releases the lock
-// of a process that ends in any way.
-func openFolder(dir string) (*folder, error) {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, unwritable(err)
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, unwritable(err)
-	}
-	f := &folder{root, flock.New(filepath.Join(dir, lockName), flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o666))}
-	held, err := f.lock.TryLock()
-	switch {
-	case errors.Is(err, errors.ErrUnsupported):
-		return f, nil // a file system without locks
-	case err != nil:
-		return nil, errors.Join(unwritable(err), f.Close())
-	case !held:
-		err = fmt.Errorf("%s is in use by another onebit%s: wait for its end, or name another directory with -o", dir, lockHolder(root))
-		return nil, errors.Join(err, f.Close())
-	}
-	// Without the number the lock still holds.
-	if out, err := root.OpenFile(lockName, os.O_WRONLY, 0); err == nil {
-		out.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), pidOffset)
-		out.Close()
-	}
-	return f, nil
-}
-
-// Close also lets other runs into the folder.
-func (f *folder) Close() error { return errors.Join(f.lock.Close(), f.Root.Close()) }
-
-// lockFolder keeps other runs out of a folder, which is made if need be, until unlock.
-func lockFolder(dir string) (unlock func() error, err error) {
-	f, err := openFolder(dir)
-	if err != nil {
-		return nil, err
-	}
-	return f.Close, nil
-}
-
-// lockHolder says which process holds a folder's lock, "" if it isn't known.
-func lockHolder(root *os.Root) string {
-	f, err := root.Open(lockName)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	text := make([]byte, 20)
-	n, _ := f.ReadAt(text, pidOffset)
-	line, _, _ := bytes.Cut(text[:n], []byte("\n"))
-	if pid, err := strconv.Atoi(string(line)); err == nil {
-		return fmt.Sprintf(" (process %d)", pid)
-	}
-	return ""
-}
-
-func unwritable(err error) error {
-	return fmt.Errorf("cannot write the results: %w (-o names another directory)", err)
-}
 
 // The files of a run in its folder.
 const (
@@ -102,7 +24,7 @@ const (
 // a run that ends before has nothing to replace another's results by.
 type resultsFile struct {
 	dir    string // its name when the run began
-	folder *folder
+	folder *cli.Folder
 	made   bool // the folder is this run's
 	file   *os.File
 	named  bool // results.txt
@@ -121,13 +43,13 @@ func takeFolder(dir string, force bool) (*resultsFile, error) {
 
 func createResults(dir string) (*resultsFile, error) {
 	made := !isDirectory(dir)
-	folder, err := openFolder(dir)
+	folder, err := cli.OpenFolder(dir)
 	if err != nil {
 		return nil, err
 	}
 	file, err := folder.Create(partialName)
 	if err != nil {
-		return nil, errors.Join(unwritable(err), folder.Close())
+		return nil, errors.Join(cli.Unwritable(err), folder.Close())
 	}
 	return &resultsFile{dir: dir, folder: folder, made: made, file: file}, nil
 }
@@ -187,7 +109,7 @@ func (f *resultsFile) Close() error {
 		err = errors.Join(err, f.folder.Remove(filepath.Base(f.path())))
 	}
 	if empty && f.made {
-		err = errors.Join(err, f.folder.lock.Close(), f.folder.Remove(lockName), f.folder.Close(), os.Remove(f.dir))
+		return errors.Join(err, f.folder.Discard(f.dir))
 	}
 	return errors.Join(err, f.folder.Close())
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"onebit/bench/gate"
+	"onebit/cmd/internal/cli"
 	"onebit/internal/clock"
 	"onebit/internal/count"
 )
@@ -105,40 +106,39 @@ more than 0.1%. Flags of onebit bench follow --.`,
 	flags.BoolVar(&f.force, "force", false, "replace an index.html that onebit did not write")
 	flags.IntVar(&f.profiles, "profiles", 3, "profile as many as `N` of what became slower, the worst first, for 6 s each as far as the budget has them")
 	flags.BoolVar(&f.asJSON, "json", false, "print JSON, whose fields go doc ./bench/gate.Document explains in onebit's repository")
-	cmd.AddCommand(newGateCalibrate())
 	return cmd
 }
 
 func (f *gateFlags) check() error {
 	switch {
 	case f.base+f.baseline+f.baseBinary+f.headBinary == "":
-		return usagef("--base is missing: name the git revision to compare with")
+		return cli.Usagef("--base is missing: name the git revision to compare with")
 	case f.base != "" && f.baseline != "":
-		return usagef("--base and --baseline exclude each other: compare with a revision or with a file")
+		return cli.Usagef("--base and --baseline exclude each other: compare with a revision or with a file")
 	case f.base+f.baseline != "" && f.baseBinary+f.headBinary != "":
-		return usagef("--base and binaries exclude each other")
+		return cli.Usagef("--base and binaries exclude each other")
 	case f.base+f.baseline == "" && (f.baseBinary == "" || f.headBinary == ""):
-		return usagef("--base-binary and --head-binary go together")
+		return cli.Usagef("--base-binary and --head-binary go together")
 	case f.base == "" && f.baseGo+f.headGo != "":
-		return usagef("--base-go and --head-go build revisions: name one by --base, such as HEAD for the same code")
+		return cli.Usagef("--base-go and --head-go build revisions: name one by --base, such as HEAD for the same code")
 	case f.baseline != "" && f.suite != "":
-		return usagef("--baseline is for go test's benchmarks, and --suite for onebit's own")
+		return cli.Usagef("--baseline is for go test's benchmarks, and --suite for onebit's own")
 	case f.resume != "" && f.base == "":
-		return usagef("--resume is for revisions: name the same --base")
+		return cli.Usagef("--resume is for revisions: name the same --base")
 	case f.resume != "" && f.out != "":
-		return usagef("--resume and -o exclude each other: the folder keeps all rounds")
+		return cli.Usagef("--resume and -o exclude each other: the folder keeps all rounds")
 	case f.instructions && (f.baseline != "" || f.suite != ""):
-		return usagef("--instructions counts go test's benchmarks of two revisions or binaries, not those of --baseline or --suite")
+		return cli.Usagef("--instructions counts go test's benchmarks of two revisions or binaries, not those of --baseline or --suite")
 	case !slices.Contains([]string{"", kernelsOnly, modelsOnly, everything}, f.suite):
-		return usagef("--suite %s: known are kernels, models and all", f.suite)
+		return cli.Usagef("--suite %s: known are kernels, models and all", f.suite)
 	case f.suite == "" && f.baseBinary == "" && f.filter+f.model+f.preset != "":
-		return usagef("--filter, --model and --preset are for a --suite")
+		return cli.Usagef("--filter, --model and --preset are for a --suite")
 	case f.model != "" && f.preset != "":
-		return usagef("--model and --preset exclude each other")
+		return cli.Usagef("--model and --preset exclude each other")
 	case f.budget <= 0 || f.limit <= 0 || f.cpus < 0:
-		return usagef("--budget, --case-limit and --cpu take positive values")
+		return cli.Usagef("--budget, --case-limit and --cpu take positive values")
 	case f.profiles < 0:
-		return usagef("--profiles %d: give a number of benchmarks; 0 is none", f.profiles)
+		return cli.Usagef("--profiles %d: give a number of benchmarks; 0 is none", f.profiles)
 	}
 	f.out = cmp.Or(f.out, f.resume)
 	if f.baseline != "" && !f.threshold.set {
@@ -157,15 +157,15 @@ func (f *gateFlags) run(cmd *cobra.Command, patterns []string) error {
 	report, err := f.recorded(cmd, patterns, compare)
 	switch {
 	case errors.Is(err, context.Canceled) && report == nil:
-		return &endError{2, fmt.Errorf("no round was measured: %w", context.Canceled)}
+		return &cli.EndError{Status: 2, Err: fmt.Errorf("no round was measured: %w", context.Canceled)}
 	case errors.Is(err, context.Canceled) && report != nil:
-		return &endError{2, fmt.Errorf("after %s: %w", count.Of(report.Rounds, "round"), context.Canceled)}
+		return &cli.EndError{Status: 2, Err: fmt.Errorf("after %s: %w", count.Of(report.Rounds, "round"), context.Canceled)}
 	case err != nil:
-		return &endError{2, err}
+		return &cli.EndError{Status: 2, Err: err}
 	case report.Exit() == 0:
 		return nil
 	}
-	return &endError{report.Exit(), nil}
+	return &cli.EndError{Status: report.Exit()}
 }
 
 // recorded lets a comparison have its record, whose temporary folder goes when
@@ -174,7 +174,7 @@ func (f *gateFlags) recorded(cmd *cobra.Command, patterns []string, compare gate
 	// A reader that has gone is an error of writing; as a signal it would end the
 	// program before its folder is removed.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	temp, remove, err := makeGateTemp()
+	temp, remove, err := cli.TempFolder()
 	if err != nil {
 		return nil, err
 	}

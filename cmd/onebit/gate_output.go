@@ -17,6 +17,7 @@ import (
 	"onebit/bench/cases"
 	"onebit/bench/gate"
 	"onebit/bench/results"
+	"onebit/cmd/internal/cli"
 	"onebit/internal/bounded"
 	"onebit/internal/clock"
 	"onebit/internal/sysinfo"
@@ -189,9 +190,9 @@ func (f *gateFlags) publish(cmd *cobra.Command, r *gate.Report, profiles []gate.
 		return err
 	}
 	if f.asJSON {
-		err = printJSON(cmd.OutOrStdout(), gate.NewDocument(r, profiles))
+		err = cli.PrintJSON(cmd.OutOrStdout(), gate.NewDocument(r, profiles))
 	} else {
-		err = reports.WriteGateTable(cmd.OutOrStdout(), res, terminalWidth(cmd.OutOrStdout()))
+		err = reports.WriteGateTable(cmd.OutOrStdout(), res, cli.TerminalWidth(cmd.OutOrStdout()))
 	}
 	if path := os.Getenv("GITHUB_STEP_SUMMARY"); path != "" {
 		err = errors.Join(err, appendSummary(path, res))

@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"onebit/bench/gate"
+	"onebit/cmd/internal/cli"
 )
 
 // A gateSigns shows what a gate is doing: as a bar on a terminal, or else as a
 // line every half minute, also while what it waits for tells nothing, as a build.
 type gateSigns struct {
-	bar   *benchProgress // nil: not a terminal
+	bar   *cli.BenchProgress // nil: not a terminal
 	start time.Time
 
 	mu    sync.Mutex
@@ -24,8 +25,8 @@ type gateSigns struct {
 
 func newGateSigns(w io.Writer, doing string) *gateSigns {
 	s := &gateSigns{start: time.Now(), doing: doing, stop: make(chan struct{}), stopped: make(chan struct{})}
-	if isTerminal(w) {
-		s.bar = newBenchProgress(w)
+	if cli.IsTerminal(w) {
+		s.bar = cli.NewBenchProgress(w)
 		close(s.stopped)
 		return s
 	}
@@ -35,7 +36,7 @@ func newGateSigns(w io.Writer, doing string) *gateSigns {
 
 func (s *gateSigns) tick(w io.Writer) {
 	defer close(s.stopped)
-	ticker := time.NewTicker(signInterval)
+	ticker := time.NewTicker(cli.SignInterval)
 	defer ticker.Stop()
 	for {
 		select {
@@ -52,7 +53,7 @@ func (s *gateSigns) tick(w io.Writer) {
 // do says what is done from now on, of which no bar can tell how far it is.
 func (s *gateSigns) do(doing string) {
 	if s.bar != nil {
-		s.bar.close()
+		s.bar.Close()
 		return
 	}
 	s.mu.Lock()
@@ -62,10 +63,10 @@ func (s *gateSigns) do(doing string) {
 
 func (s *gateSigns) show(p gate.Progress) {
 	if s.bar != nil {
-		s.bar.show(gateProgress(p))
+		s.bar.Show(cli.GateProgress(p))
 		return
 	}
-	at := gateProgress(p)
+	at := cli.GateProgress(p)
 	s.do(fmt.Sprintf("%v left, %s, %s", at.Left.Round(time.Second), at.Group, at.Doing))
 }
 
@@ -73,7 +74,7 @@ func (s *gateSigns) show(p gate.Progress) {
 func (s *gateSigns) close() {
 	s.once.Do(func() {
 		if s.bar != nil {
-			s.bar.close()
+			s.bar.Close()
 		}
 		close(s.stop)
 	})

@@ -9,6 +9,7 @@ import (
 
 	"onebit/bench/history"
 	"onebit/bench/results"
+	"onebit/cmd/internal/cli"
 	"onebit/internal/term"
 	"onebit/reports"
 )
@@ -49,7 +50,7 @@ is done.
   onebit history results/
   onebit history results/ --repo . --unit all -o trends`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if err := exactArgs("DIR")(cmd, args); err != nil {
+			if err := cli.ExactArgs("DIR")(cmd, args); err != nil {
 				return err
 			}
 			return f.check()
@@ -78,15 +79,15 @@ const mostShuffles = 100_000
 func (f *historyFlags) check() error {
 	switch {
 	case f.csv && f.json:
-		return usagef("--csv and --json exclude each other")
+		return cli.Usagef("--csv and --json exclude each other")
 	case !(f.threshold >= 0 && f.threshold < 1000):
-		return usagef("--threshold %v: give a percentage of 0 or more", f.threshold)
+		return cli.Usagef("--threshold %v: give a percentage of 0 or more", f.threshold)
 	case !(f.alpha >= 1e-6 && f.alpha <= 0.5):
-		return usagef("--alpha %v: give a chance from 0.000001 to 0.5", f.alpha)
+		return cli.Usagef("--alpha %v: give a chance from 0.000001 to 0.5", f.alpha)
 	case f.shuffles < 0 || f.shuffles > mostShuffles:
-		return usagef("--shuffles %d: give a number from 0 to %d", f.shuffles, mostShuffles)
+		return cli.Usagef("--shuffles %d: give a number from 0 to %d", f.shuffles, mostShuffles)
 	case f.unit == "":
-		return usagef("--unit is empty: give time, all or units")
+		return cli.Usagef("--unit is empty: give time, all or units")
 	}
 	return nil
 }
@@ -140,11 +141,11 @@ func (f *historyFlags) publish(cmd *cobra.Command, view reports.HistoryView) (er
 	out := cmd.OutOrStdout()
 	switch {
 	case f.json:
-		err = printJSON(out, view.Document())
+		err = cli.PrintJSON(out, view.Document())
 	case f.csv:
 		err = reports.WriteHistoryCSV(out, view)
 	default:
-		err = reports.WriteHistoryTable(out, view, terminalWidth(out))
+		err = reports.WriteHistoryTable(out, view, cli.TerminalWidth(out))
 	}
 	if err != nil || f.out == "" {
 		return err

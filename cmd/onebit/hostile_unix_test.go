@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"onebit/cmd/internal/cli"
 	"onebit/formats"
 	"onebit/formats/container"
 	"onebit/formats/gguf"
@@ -137,7 +138,7 @@ func TestTruncatedWhileConverting(t *testing.T) {
 		}
 		out := filepath.Join(t.TempDir(), "out.gguf")
 		err = mmap.Guard(func() error {
-			return writeFile(t.Context(), out, false, func(w io.Writer) error { return c.write(w, nil, infos) })
+			return cli.WriteFile(t.Context(), out, false, func(w io.Writer) error { return c.write(w, nil, infos) })
 		})
 		if !errors.Is(err, mmap.ErrGone) || !strings.Contains(err.Error(), path+": ") {
 			t.Errorf("to %s: %v, want an error that names %s", to.Name, err, path)

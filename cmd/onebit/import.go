@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"onebit/bench/foreign"
+	"onebit/cmd/internal/cli"
 	"onebit/internal/bounded"
 	"onebit/internal/count"
 	"onebit/internal/term"
@@ -37,7 +38,7 @@ each field.`,
   onebit report llama.txt onebit-report/results.txt`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usagef("give one file, or - for standard input")
+				return cli.Usagef("give one file, or - for standard input")
 			}
 			return nil
 		},
@@ -80,5 +81,5 @@ func importFile(cmd *cobra.Command, path, out string, force bool) error {
 	if out == "" {
 		return write(cmd.OutOrStdout())
 	}
-	return writeFile(cmd.Context(), out, force, write)
+	return cli.WriteFile(cmd.Context(), out, force, write)
 }

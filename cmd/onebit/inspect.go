@@ -7,10 +7,12 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"onebit/cmd/internal/cli"
 	"onebit/formats/container"
 	"onebit/internal/count"
 	"onebit/internal/term"
@@ -36,11 +38,11 @@ func newInspect() *cobra.Command {
 			"directory in the formats in which it is read: what is to be ternary, ternary.\n\n" +
 			"At the end is what running the model takes of memory with --ctx tokens, and the\n" +
 			"largest context that fits, for each format of keys and values.",
-		Args: exactArgs("MODEL"),
+		Args: cli.ExactArgs("MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			filter, err := regexp.Compile(tensors)
 			if err != nil {
-				return usagef("--tensors: %w", err)
+				return cli.Usagef("--tensors: %w", err)
 			}
 			src, err := model.open(args[0])
 			if err != nil {
@@ -54,7 +56,7 @@ func newInspect() *cobra.Command {
 			}
 			r, err := inspect(src, filter)
 			if m, c := r.Model, context; m != nil && c > m.Config.Context || c < 0 {
-				return usagef("--ctx %d: give a number of tokens, at most the model's", c)
+				return cli.Usagef("--ctx %d: give a number of tokens, at most the model's", c)
 			}
 			if r.Model != nil && len(r.Model.Mismatches) == 0 {
 				// Nor can a model be run that nothing here computes.
@@ -64,7 +66,7 @@ func newInspect() *cobra.Command {
 				fmt.Fprintln(cmd.ErrOrStderr(), "onebit: warning: metadata without the tokenizer:", term.Text(err.Error()))
 			}
 			if asJSON {
-				return printJSON(cmd.OutOrStdout(), r)
+				return cli.PrintJSON(cmd.OutOrStdout(), r)
 			}
 			return r.print(cmd.OutOrStdout())
 		},
@@ -311,26 +313,26 @@ func (r inspection) print(w io.Writer) error {
 }
 
 func (r inspection) printHead(w io.Writer) error {
-	t := newTable(w)
-	t.row("file", fmt.Sprintf("%s, %s bytes, %s", term.Quote(r.File), count.Grouped(r.Bytes), r.Kind))
+	t := cli.NewTable(w)
+	t.Row("file", fmt.Sprintf("%s, %s bytes, %s", term.Quote(r.File), count.Grouped(r.Bytes), r.Kind))
 	for i, part := range r.Parts {
-		t.row(fmt.Sprintf("part %d", i+1), fmt.Sprintf("%s, %s bytes, %d tensors", term.Quote(part.File), count.Grouped(part.Bytes), part.Tensors))
+		t.Row(fmt.Sprintf("part %d", i+1), fmt.Sprintf("%s, %s bytes, %d tensors", term.Quote(part.File), count.Grouped(part.Bytes), part.Tensors))
 	}
 	if m := r.Model; m != nil {
 		c := m.Config
-		t.row("architecture", fmt.Sprintf("%s (%s)", m.Architecture, m.Summary))
-		t.row("dimensions", fmt.Sprintf("%d blocks, hidden %d, feed-forward %d, %d heads of %d (%d key and value heads)",
+		t.Row("architecture", fmt.Sprintf("%s (%s)", m.Architecture, m.Summary))
+		t.Row("dimensions", fmt.Sprintf("%d blocks, hidden %d, feed-forward %d, %d heads of %d (%d key and value heads)",
 			c.Layers, c.Hidden, c.FFN, c.Heads, c.HeadDim, c.KVHeads))
-		t.row("vocabulary", fmt.Sprintf("%s tokens, %s", count.Grouped(c.Vocab), headText(c)))
-		t.row("context", fmt.Sprintf("%s tokens", count.Grouped(c.Context)))
+		t.Row("vocabulary", fmt.Sprintf("%s tokens, %s", count.Grouped(c.Vocab), headText(c)))
+		t.Row("context", fmt.Sprintf("%s tokens", count.Grouped(c.Context)))
 	}
 	if r.Readers != "" {
-		t.row("generation", term.Text(r.Readers))
+		t.Row("generation", term.Text(r.Readers))
 	}
 	for _, note := range r.Notes {
-		t.row("note", note)
+		t.Row("note", note)
 	}
-	return t.flush()
+	return t.Flush()
 }
 
 func headText(c arch.Config) string {
@@ -342,38 +344,38 @@ func headText(c arch.Config) string {
 
 func (r inspection) printMetadata(w io.Writer) error {
 	fmt.Fprintln(w)
-	t := newTable(w, "KEY", "KIND", "VALUE")
+	t := cli.NewTable(w, "KEY", "KIND", "VALUE")
 	for _, k := range r.Metadata {
-		t.row(term.Quote(k.Key), k.Kind, k.text)
+		t.Row(term.Quote(k.Key), k.Kind, k.text)
 	}
-	return t.flush()
+	return t.Flush()
 }
 
 func (r inspection) printTensors(w io.Writer) error {
 	fmt.Fprintln(w)
-	t := newTable(w, "TENSOR", "FORMAT", "SHAPE", "BYTES", "BITS/WEIGHT", "OFFSET")
+	t := cli.NewTable(w, "TENSOR", "FORMAT", "SHAPE", "BYTES", "BITS/WEIGHT", "OFFSET")
 	for _, i := range r.Tensors {
 		offset := fmt.Sprint(i.Offset)
 		if i.Part > 0 {
 			offset = fmt.Sprintf("%d in part %d", i.Offset, i.Part)
 		}
-		t.row(term.Quote(i.Name), formatText(i.Format, i.Supported), shapeText(i.Shape),
+		t.Row(term.Quote(i.Name), formatText(i.Format, i.Supported), shapeText(i.Shape),
 			count.Grouped(i.Bytes), fmt.Sprintf("%.4g", i.BitsPerWeight), offset)
 	}
-	return t.flush()
+	return t.Flush()
 }
 
 func (r inspection) printTotals(w io.Writer) error {
 	fmt.Fprintln(w)
-	t := newTable(w, "FORMAT", "TENSORS", "WEIGHTS", "BYTES", "BITS/WEIGHT")
+	t := cli.NewTable(w, "FORMAT", "TENSORS", "WEIGHTS", "BYTES", "BITS/WEIGHT")
 	for _, f := range append(slices.Clone(r.Formats), r.Total) {
 		name := f.Format
 		if name != r.Total.Format {
 			name = formatText(name, f.Supported)
 		}
-		t.row(name, f.Tensors, count.Grouped(f.Weights), count.Grouped(f.Bytes), fmt.Sprintf("%.4g", f.BitsPerWeight))
+		t.Row(name, f.Tensors, count.Grouped(f.Weights), count.Grouped(f.Bytes), fmt.Sprintf("%.4g", f.BitsPerWeight))
 	}
-	return t.flush()
+	return t.Flush()
 }
 
 func formatText(format string, supported bool) string {
@@ -400,4 +402,12 @@ func (r inspection) printInventory(w io.Writer) error {
 	}
 	_, err := fmt.Fprintf(w, "\n%s\n", text)
 	return err
+}
+
+func shapeText(shape []int) string {
+	var sides []string
+	for _, n := range shape {
+		sides = append(sides, strconv.Itoa(n))
+	}
+	return strings.Join(sides, "×")
 }

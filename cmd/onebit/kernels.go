@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"onebit/bench/names"
+	"onebit/cmd/internal/cli"
 	"onebit/formats"
 	"onebit/internal/cpu"
 	"onebit/kernels"
@@ -29,13 +30,13 @@ func newKernels() *cobra.Command {
 			"model computes outside its products (norms, attention, conversions), and the engines.\n" +
 			"HERE says whether this machine runs a variant, and what it lacks if not; a star marks\n" +
 			"the one that a model would use.",
-		Args: exactArgs(),
+		Args: cli.ExactArgs(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			l := listKernels()
 			if asJSON {
-				return printJSON(cmd.OutOrStdout(), l)
+				return cli.PrintJSON(cmd.OutOrStdout(), l)
 			}
-			return l.print(cmd.OutOrStdout(), terminalWidth(cmd.OutOrStdout()))
+			return l.print(cmd.OutOrStdout(), cli.TerminalWidth(cmd.OutOrStdout()))
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
@@ -177,11 +178,11 @@ func (l kernelList) print(w io.Writer, width int) error {
 	for _, table := range [][][]string{rows, vectors, engines} {
 		fit, narrowed := fitted(table, width, "REQUIRES", "WHAT IT IS", "LAYOUT")
 		dropped = append(dropped, narrowed...)
-		t := newTable(w)
+		t := cli.NewTable(w)
 		for _, row := range fit {
-			t.texts(row...)
+			t.Texts(row...)
 		}
-		if err := t.flush(); err != nil {
+		if err := t.Flush(); err != nil {
 			return err
 		}
 		fmt.Fprintln(w)

@@ -15,6 +15,7 @@ import (
 	"onebit/bench"
 	"onebit/bench/cases"
 	"onebit/bench/results"
+	"onebit/cmd/internal/cli"
 	"onebit/internal/cpu"
 	"onebit/internal/sysinfo"
 )
@@ -63,7 +64,7 @@ by side.`,
 		Example: `  onebit machine --short -o machine
   onebit machine --filter '.name:Bandwidth /level:dram' --threads 1,2
   onebit bench --machine machine/results.txt`,
-		Args: exactArgs(),
+		Args: cli.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	f.register(cmd.Flags())
@@ -87,19 +88,19 @@ func (f *machineFlags) register(flags *pflag.FlagSet) {
 func (f *machineFlags) check(cmd *cobra.Command, host sysinfo.Host) error {
 	changed := cmd.Flags().Changed
 	if changed("count") && f.count < 1 {
-		return usagef("--count %d: give at least 1 sample, or leave it out for what the time allows", f.count)
+		return cli.Usagef("--count %d: give at least 1 sample, or leave it out for what the time allows", f.count)
 	}
 	if changed("time") && f.time <= 0 {
-		return usagef("--time %v: give a length such as 20ms, or leave it out for what the time allows", f.time)
+		return cli.Usagef("--time %v: give a length such as 20ms, or leave it out for what the time allows", f.time)
 	}
 	if changed("budget") && f.budget < leastMachineBudget {
-		return usagef("--budget %v: give %v or more", f.budget, leastMachineBudget)
+		return cli.Usagef("--budget %v: give %v or more", f.budget, leastMachineBudget)
 	}
 	if changed("output") && f.out == "" {
-		return usagef("--output is empty")
+		return cli.Usagef("--output is empty")
 	}
 	if _, err := results.ParseFilter(f.filter); err != nil {
-		return usagef("--filter: %w", err)
+		return cli.Usagef("--filter: %w", err)
 	}
 	return checkThreads(f.threads, host.UsableCPUs)
 }
@@ -137,7 +138,7 @@ func (f *machineFlags) suite(host sysinfo.Host, started time.Time) (*cases.Suite
 	}
 	if f.filter != "" {
 		if err = results.CheckFilter(f.filter, suite.Names()); err != nil {
-			err = usagef("--filter: %w", err)
+			err = cli.Usagef("--filter: %w", err)
 		} else {
 			err = suite.Select(f.filter)
 		}
@@ -180,9 +181,9 @@ func (f *machineFlags) measure(cmd *cobra.Command, suite bench.Suite, started ti
 	stderr := cmd.ErrOrStderr()
 	plan := runner.Plan(suite)
 	fmt.Fprintf(stderr, "measuring %s, for about %v\n", planned(suite, plan, f.count > 0), plan.Estimate.Round(time.Second))
-	bar := newBenchProgress(stderr)
-	runner.Progress = bar.show
-	defer bar.close()
+	bar := cli.NewBenchProgress(stderr)
+	runner.Progress = bar.Show
+	defer bar.Close()
 	return runner.Run(cmd.Context(), suite, file)
 }
 
@@ -198,7 +199,7 @@ func newMachineProcess() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:    machineName,
 		Hidden: true,
-		Args:   exactArgs(),
+		Args:   cli.ExactArgs(),
 		RunE:   func(cmd *cobra.Command, _ []string) error { return f.pass(cmd) },
 	}
 	f.register(cmd.Flags())

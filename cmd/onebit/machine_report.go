@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"onebit/bench/results"
+	"onebit/cmd/internal/cli"
 	"onebit/reports"
 )
 
@@ -40,9 +41,9 @@ func reportMachines(cmd *cobra.Command, machines []reports.Machine, kind, dir st
 	case "html":
 		return reports.WriteMachinesHTML(out, machines)
 	case "table":
-		return reports.WriteMachineTable(out, machines, reports.TableOptions{Width: terminalWidth(out)})
+		return reports.WriteMachineTable(out, machines, reports.TableOptions{Width: cli.TerminalWidth(out)})
 	default:
-		return usagef("several machines side by side have no form %q: choose html or table, or give one file", kind)
+		return cli.Usagef("several machines side by side have no form %q: choose html or table, or give one file", kind)
 	}
 	return intoFolder(cmd, dir, force, func(opt reports.WriteOptions) error { return reports.WriteMachines(dir, machines, opt) })
 }

@@ -2,16 +2,14 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/hex"
-	"flag"
 	"fmt"
-	"io/fs"
+	"io"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -20,8 +18,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"onebit/cmd/internal/cli"
+	"onebit/cmd/internal/scripts"
 	"onebit/formats/gguf"
-	"onebit/internal/require"
 	"onebit/internal/sysinfo"
 	"onebit/metal"
 	"onebit/metal/softmetal/frameworks"
@@ -37,106 +36,33 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"onebit": main})
 }
 
+// run runs a command line of onebit and returns the exit status.
+func run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, args []string) int {
+	return cli.Run(ctx, newRoot(), stdin, stdout, stderr, args)
+}
+
 // playMetal is what a script sets to play Metal on Linux, as with -tags softmetal.
 // METAL_CACHE is where it is compiled, for XDG_CACHE_HOME.
 const playMetal = "ONEBIT_TEST_PLAY_METAL"
-
-// testMachine describes the machine that a script finds, see sysinfo.Describe. It has
-// small caches and little memory, so that no script reads through the caches of a
-// server to measure beside them, and differs as those who run the tests say.
-const testMachine = "ONEBIT_TEST_MACHINE"
-
-func describedMachine() string {
-	parts := []string{"l1d=32K,l2=1M,l3=4M", os.Getenv(testMachine), "mem=64M"}
-	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ",")
-}
-
-// takesSeconds begins a script that measures, trains, or builds what others compare.
-const takesSeconds = "# Takes seconds.\n"
-
-// drawScripts draws one in six of the scripts that take seconds, where tests are
-// short of all. What -run asks for by name is not drawn.
-func drawScripts(t *testing.T, scripts []string) []string {
-	t.Helper()
-	if strings.Contains(flag.Lookup("test.run").Value.String(), "/") {
-		return scripts
-	}
-	if testing.Short() {
-		return require.Draw(t, 8, scripts)
-	}
-	var drawn, slow []string
-	for _, script := range scripts {
-		text, err := os.ReadFile(script)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if bytes.HasPrefix(text, []byte(takesSeconds)) {
-			slow = append(slow, script)
-		} else {
-			drawn = append(drawn, script)
-		}
-	}
-	return append(drawn, require.Draw(t, 6, slow)...)
-}
 
 // TestScripts runs the scripts, of those that take seconds a drawn sixth.
 func TestScripts(t *testing.T) {
 	// Under nohup it is ignored, and would be by all that is started from here.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
-	scripts, err := filepath.Glob("testdata/script/*.txt")
-	if err != nil || len(scripts) == 0 {
-		t.Fatalf("%d scripts, %v", len(scripts), err)
-	}
-	// A script has no home, where Go would keep what it has built.
-	cache, err := exec.Command("go", "env", "GOCACHE").Output()
-	if err != nil {
-		t.Logf("scripts that build are skipped: %v", err)
-	}
-	testscript.Run(t, testscript.Params{
-		Files:               drawScripts(t, scripts),
-		RequireExplicitExec: true,
-		RequireUniqueNames:  true,
-		Setup: func(env *testscript.Env) error {
-			env.Setenv("GOCACHE", strings.TrimSpace(string(cache)))
-			env.Setenv("ENOENT", noSuchFile())
-			env.Setenv(testMachine, describedMachine())
-			for _, name := range []string{"GODEBUG", "GOMAXPROCS"} {
-				env.Setenv(name, os.Getenv(name))
-			}
-			if cache, err := os.UserCacheDir(); err == nil {
-				env.Setenv("METAL_CACHE", cache)
-			}
-			return nil
-		},
-		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"status":   status,
-			"patch":    patch,
-			"replace":  replace,
-			"truncate": truncate,
-			"hf":       hf,
-			"commits":  commits,
-			"split":    split,
-			"await":    await,
-			"fixture":  fixture,
-		},
-		Condition: func(cond string) (bool, error) {
-			switch cond {
-			case "root":
-				return os.Geteuid() == 0, nil
-			case "all":
-				return require.All(), nil
-			case "race":
-				return require.Race, nil
-			}
-			return false, strconv.ErrSyntax
-		},
+	scripts.Run(t, map[string]scripts.Command{
+		"patch":    patch,
+		"replace":  replace,
+		"truncate": truncate,
+		"hf":       hf,
+		"commits":  commits,
+		"split":    split,
+		"await":    await,
+		"fixture":  fixture,
+	}, func(env *testscript.Env) {
+		if cache, err := os.UserCacheDir(); err == nil {
+			env.Setenv("METAL_CACHE", cache)
+		}
 	})
-}
-
-// noSuchFile is what this system says of a file that is not there.
-func noSuchFile() string {
-	_, err := os.Stat("no such file")
-	return err.(*fs.PathError).Err.Error()
 }
 
 // await waits until a file is there and, if a regular expression is given, its
@@ -153,26 +79,6 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 	ts.Fatalf("%s: not there within three minutes, or without a match of %q", args[0], pattern)
-}
-
-// status runs a command and asserts its exit status: status CODE COMMAND ARGS…
-func status(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
-		ts.Fatalf("usage: status CODE COMMAND ARGS…")
-	}
-	want, err := strconv.Atoi(args[0])
-	ts.Check(err)
-	got := 0
-	if err := ts.Exec(args[1], args[2:]...); err != nil {
-		exit, ok := err.(interface{ ExitCode() int })
-		if !ok {
-			ts.Fatalf("%v", err)
-		}
-		got = exit.ExitCode()
-	}
-	if got != want {
-		ts.Fatalf("%v: exit status %d, want %d", args[1:], got, want)
-	}
 }
 
 // patch overwrites bytes of a file: patch FILE OFFSET HEX

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
+
+	"onebit/cmd/internal/cli"
 )
 
 func newMan() *cobra.Command {
@@ -17,7 +19,7 @@ func newMan() *cobra.Command {
 		Long: `Write a manual page for onebit and each of its verbs into DIR, which is made if
 need be. man -l DIR/onebit.1 shows one; in a directory such as
 ~/.local/share/man/man1 they are found by name.`,
-		Args: exactArgs("DIR"),
+		Args: cli.ExactArgs("DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return writeManual(cmd.Root(), args[0], thisBuild())
 		},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"onebit/cmd/internal/cli"
 	"onebit/formats"
 	"onebit/internal/sysinfo"
 	"onebit/models"
@@ -148,9 +149,9 @@ func (r inspection) printMemory(w io.Writer) error {
 	}
 	fmt.Fprintf(w, "\nmemory: weights %s in place and %s packed, state %s, scratch %s; available %s\n",
 		size(m.Mapped), size(m.Packed), size(m.State), size(m.Scratch), available)
-	t := newTable(w, "KEYS AND VALUES", "BYTES A TOKEN", fmt.Sprintf("AT %d TOKENS", m.Context), "WITH THE REST", "LARGEST CONTEXT")
+	t := cli.NewTable(w, "KEYS AND VALUES", "BYTES A TOKEN", fmt.Sprintf("AT %d TOKENS", m.Context), "WITH THE REST", "LARGEST CONTEXT")
 	for _, c := range m.Caches {
-		t.row(c.Format, fmt.Sprintf("%g", c.PerToken), size(c.Bytes), size(c.Total), c.Largest)
+		t.Row(c.Format, fmt.Sprintf("%g", c.PerToken), size(c.Bytes), size(c.Total), c.Largest)
 	}
-	return t.flush()
+	return t.Flush()
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"onebit/cmd/internal/cli"
 	"onebit/formats"
 	"onebit/formats/gguf"
 	"onebit/models/gopher"
@@ -43,7 +44,7 @@ func (m *modelFlags) registerTokenizer(cmd *cobra.Command) {
 func (m *modelFlags) open(path string) (source.Source, error) {
 	if inside(path) {
 		if m.tokenizer != "" {
-			return nil, usagef("--tokenizer is for models without one, and %s has its own", path)
+			return nil, cli.Usagef("--tokenizer is for models without one, and %s has its own", path)
 		}
 		return gopher.Open(path)
 	}
@@ -65,7 +66,7 @@ func optionalModel(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return exactArgs("MODEL")(cmd, args)
+	return cli.ExactArgs("MODEL")(cmd, args)
 }
 
 // modelOf returns the MODEL among the arguments, or that of the program.
@@ -83,7 +84,7 @@ func isDirectory(path string) bool {
 
 func (m *modelFlags) options() (gguf.Options, error) {
 	if !slices.Contains(i2sPackings(), m.i2s) {
-		return gguf.Options{}, usagef("--i2s %s: want one of %q", m.i2s, i2sPackings())
+		return gguf.Options{}, cli.Usagef("--i2s %s: want one of %q", m.i2s, i2sPackings())
 	}
 	var opt gguf.Options
 	if m.i2s != formats.I2_S.Name {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"onebit/cmd/internal/cli"
 	"onebit/internal/bounded"
 	"onebit/internal/clock"
 	"onebit/models"
@@ -94,7 +95,7 @@ func (f *perplexityFlags) run(cmd *cobra.Command, path string) (err error) {
 		if saved != nil {
 			return fmt.Errorf("%s: windows of %d tokens do not fit in the model's context of %d", f.logits, window, en.Config.Context)
 		}
-		return usagef("windows of %d tokens do not fit in the model's context of %d: use a smaller --ctx", window, en.Config.Context)
+		return cli.Usagef("windows of %d tokens do not fit in the model's context of %d: use a smaller --ctx", window, en.Config.Context)
 	}
 	session, err := en.newSession(f.room)
 	if err != nil {
@@ -129,7 +130,7 @@ func (f *perplexityFlags) run(cmd *cobra.Command, path string) (err error) {
 	}
 	r.memory = en.memoryOf(session.Context())
 	if f.json {
-		return errors.Join(err, printJSON(cmd.OutOrStdout(), r.document()))
+		return errors.Join(err, cli.PrintJSON(cmd.OutOrStdout(), r.document()))
 	}
 	return errors.Join(err, r.print(cmd.OutOrStdout()))
 }
@@ -138,20 +139,20 @@ func (f *perplexityFlags) check(cmd *cobra.Command) error {
 	if f.logits != "" {
 		for _, name := range []string{"file", "ctx", "stride", "kld", "save-logits"} {
 			if cmd.Flags().Changed(name) {
-				return usagef("--%s has no place beside --logits, whose file holds the text and its windows", name)
+				return cli.Usagef("--%s has no place beside --logits, whose file holds the text and its windows", name)
 			}
 		}
 	} else if f.file == "" {
-		return usagef("-f TEXT is missing")
+		return cli.Usagef("-f TEXT is missing")
 	}
 	if f.windows < 0 {
-		return usagef("--chunks %d: give a number of windows", f.windows)
+		return cli.Usagef("--chunks %d: give a number of windows", f.windows)
 	}
 	if f.save != "" && f.protocol.Stride > 0 {
-		return usagef("--save-logits: the format is for windows that do not overlap, without --stride")
+		return cli.Usagef("--save-logits: the format is for windows that do not overlap, without --stride")
 	}
 	if err := f.protocol.Validate(); err != nil {
-		return usagef("%w", err)
+		return cli.Usagef("%w", err)
 	}
 	return nil
 }
@@ -179,7 +180,7 @@ type savedLogits struct {
 func openLogits(path string) (*savedLogits, error) {
 	file, err := bounded.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, withoutPath(err, path))
+		return nil, fmt.Errorf("%s: %w", path, cli.WithoutPath(err, path))
 	}
 	info, err := file.Stat()
 	if err != nil {
@@ -216,12 +217,12 @@ func readText(path string, stdin io.Reader) (string, error) {
 	// Of a pipe too, such as a shell makes of <(command).
 	file, err := os.Open(path)
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", path, withoutPath(err, path))
+		return "", fmt.Errorf("%s: %w", path, cli.WithoutPath(err, path))
 	}
 	defer file.Close()
 	text, err := bounded.Read(file, mostText)
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", path, withoutPath(err, path))
+		return "", fmt.Errorf("%s: %w", path, cli.WithoutPath(err, path))
 	}
 	return string(text), nil
 }
@@ -303,7 +304,7 @@ func (f *perplexityFlags) measure(cmd *cobra.Command, r *perplexityResult, s, re
 	if f.save == "" || r.planned == 0 {
 		return r.evaluate(ctx, progress, s, reference, ids)
 	}
-	return writeFile(ctx, f.save, f.force, func(w io.Writer) error {
+	return cli.WriteFile(ctx, f.save, f.force, func(w io.Writer) error {
 		header := perplexity.LogitHeader{Context: f.protocol.Context, Vocab: vocab, Tokens: ids[:r.planned*f.protocol.Context]}
 		logits, err := perplexity.NewLogitWriter(w, header)
 		if err != nil {
@@ -318,8 +319,8 @@ func (f *perplexityFlags) measure(cmd *cobra.Command, r *perplexityResult, s, re
 
 // evaluate shows the estimate so far.
 func (r *perplexityResult) evaluate(ctx context.Context, w io.Writer, s, reference perplexity.Session, ids []int) error {
-	show := newSigns(w, clock.Now).show
-	if isTerminal(w) {
+	show := cli.NewSigns(w, clock.Now).Show
+	if cli.IsTerminal(w) {
 		defer fmt.Fprint(w, "\r\x1b[K")
 		show = func(format string, args ...any) { fmt.Fprintf(w, "\r"+format+"\x1b[K", args...) }
 	}

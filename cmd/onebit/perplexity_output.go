@@ -7,6 +7,7 @@ import (
 	"math"
 	"strings"
 
+	"onebit/cmd/internal/cli"
 	"onebit/internal/count"
 	"onebit/models/perplexity"
 )
@@ -14,43 +15,43 @@ import (
 func (r *perplexityResult) print(w io.Writer) error {
 	e := &r.estimate
 	ppl, stdErr := e.PPL()
-	t := newTable(w)
-	t.row("protocol", r.protocol.String())
-	t.row("variants", strings.Join(r.variants, ", "))
-	t.row("scored", fmt.Sprintf("%s in %d of %s; the text has %s", count.Of(e.Tokens, "token"), e.Windows, count.Of(r.planned, "window"), count.Of(r.tokens, "token")))
+	t := cli.NewTable(w)
+	t.Row("protocol", r.protocol.String())
+	t.Row("variants", strings.Join(r.variants, ", "))
+	t.Row("scored", fmt.Sprintf("%s in %d of %s; the text has %s", count.Of(e.Tokens, "token"), e.Windows, count.Of(r.planned, "window"), count.Of(r.tokens, "token")))
 	if r.referenceName != "" {
 		r.compared(t)
 	}
 	if r.memory != nil {
-		t.row("memory", r.memory)
+		t.Row("memory", r.memory)
 	}
-	t.row("speed", speed(e.Windows*r.protocol.Window(), r.duration))
-	t.row("ppl", fixed(4, ppl)+" ± "+fixed(5, stdErr))
+	t.Row("speed", speed(e.Windows*r.protocol.Window(), r.duration))
+	t.Row("ppl", cli.Fixed(4, ppl)+" ± "+cli.Fixed(5, stdErr))
 	if r.random {
-		t.row("note", "the weights are random: the perplexity means nothing, only its distance from a reference does")
+		t.Row("note", "the weights are random: the perplexity means nothing, only its distance from a reference does")
 	}
-	return t.flush()
+	return t.Flush()
 }
 
 // compared prints how far the model is from the reference.
-func (r *perplexityResult) compared(t table) {
+func (r *perplexityResult) compared(t cli.Table) {
 	e := &r.estimate
 	four, six := plusMinus(4), plusMinus(6)
 	percent := func(m perplexity.Mean) string { return plusMinus(3)(100*m.Value(), 100*m.StdErr()) + " %" }
 	q := e.KLDQuantiles(quantiles[:]...)
-	t.row("reference", r.referenceName)
-	t.row("ppl(ref)", four(e.ReferencePPL()))
-	t.row("ppl - ppl(ref)", four(e.PPLDiff()))
-	t.row("ppl/ppl(ref)", six(e.PPLRatio()))
-	t.row("kld", six(e.KLD.Value(), e.KLD.StdErr())+" nats from the reference")
+	t.Row("reference", r.referenceName)
+	t.Row("ppl(ref)", four(e.ReferencePPL()))
+	t.Row("ppl - ppl(ref)", four(e.PPLDiff()))
+	t.Row("ppl/ppl(ref)", six(e.PPLRatio()))
+	t.Row("kld", six(e.KLD.Value(), e.KLD.StdErr())+" nats from the reference")
 	var told []string
 	for i, name := range []string{"median", "90 %", "95 %", "99 %", "99.9 %", "at most"} {
-		told = append(told, name+" "+fixed(6, q[i]))
+		told = append(told, name+" "+cli.Fixed(6, q[i]))
 	}
-	t.row("kld of tokens", strings.Join(told, ", "))
-	t.row("Δp", percent(e.ProbDiff)+fmt.Sprintf(", root mean square %.3f %%", 100*e.RMSProbDiff()))
-	t.row("same top", percent(e.SameTop))
-	t.row("top 5", percent(e.Top5)+" in common")
+	t.Row("kld of tokens", strings.Join(told, ", "))
+	t.Row("Δp", percent(e.ProbDiff)+fmt.Sprintf(", root mean square %.3f %%", 100*e.RMSProbDiff()))
+	t.Row("same top", percent(e.SameTop))
+	t.Row("top 5", percent(e.Top5)+" in common")
 }
 
 // quantiles are the shares of tokens whose largest divergence is printed.
@@ -59,7 +60,7 @@ var quantiles = [...]float64{0.5, 0.9, 0.95, 0.99, 0.999, 1}
 // plusMinus prints a value and its standard error to so many digits.
 func plusMinus(digits int) func(value, stdErr float64) string {
 	return func(value, stdErr float64) string {
-		return fixed(digits, value) + " ± " + fixed(digits, stdErr)
+		return cli.Fixed(digits, value) + " ± " + cli.Fixed(digits, stdErr)
 	}
 }
 

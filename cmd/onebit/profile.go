@@ -18,6 +18,7 @@ import (
 	"onebit/bench/names"
 	"onebit/bench/profile"
 	"onebit/bench/results"
+	"onebit/cmd/internal/cli"
 	"onebit/internal/sysinfo"
 	"onebit/models/arch"
 	"onebit/models/engine/cpu"
@@ -81,7 +82,7 @@ disassembles.
   onebit profile --kernel q1_0_g128/avx2 -o kernel`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usagef("unexpected argument %q", args[1])
+				return cli.Usagef("unexpected argument %q", args[1])
 			}
 			return f.parse(cmd, args)
 		},
@@ -116,25 +117,25 @@ func (f *profileFlags) parse(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if len(args) > 0 && cmd.Flags().Changed("preset") {
-		return usagef("a MODEL and --preset exclude each other")
+		return cli.Usagef("a MODEL and --preset exclude each other")
 	}
 	if _, err := arch.LookupPreset(f.preset); err != nil {
-		return usagef("--preset: %w", err)
+		return cli.Usagef("--preset: %w", err)
 	}
 	for _, n := range []int{f.prompt, f.tokens, f.depth} {
 		if n < 0 || n > cases.MaxTokens {
-			return usagef("%d tokens: give a number from 0 to %d", n, cases.MaxTokens)
+			return cli.Usagef("%d tokens: give a number from 0 to %d", n, cases.MaxTokens)
 		}
 	}
 	switch {
 	case f.prompt == 0 && f.tokens == 0:
-		return usagef("-p 0 and -n 0 leave nothing to profile")
+		return cli.Usagef("-p 0 and -n 0 leave nothing to profile")
 	case f.passes < 0 || f.passes > mostPasses:
-		return usagef("--passes %d: give a number from 1 to %d", f.passes, mostPasses)
+		return cli.Usagef("--passes %d: give a number from 1 to %d", f.passes, mostPasses)
 	}
 	for _, op := range f.ops {
 		if !slices.Contains(names.Operations, op) {
-			return usagef("--op: unknown operation %q (known: %s)", op, strings.Join(names.Operations, ", "))
+			return cli.Usagef("--op: unknown operation %q (known: %s)", op, strings.Join(names.Operations, ", "))
 		}
 	}
 	f.filter.Ops = f.ops
@@ -144,7 +145,7 @@ func (f *profileFlags) parse(cmd *cobra.Command, args []string) error {
 		case block == names.Outside:
 			n = profile.Outside
 		case err != nil || n < 0:
-			return usagef("--block: %q is no block: give its number, or %s", block, names.Outside)
+			return cli.Usagef("--block: %q is no block: give its number, or %s", block, names.Outside)
 		}
 		f.filter.Blocks = append(f.filter.Blocks, n)
 	}
@@ -211,11 +212,11 @@ func (f *profileFlags) open(cmd *cobra.Command, args []string) (p *cases.Profili
 		file.Name += "+" + file.Head.Name
 	}
 	opt.File = file
-	progress := newBenchProgress(cmd.ErrOrStderr())
+	progress := cli.NewBenchProgress(cmd.ErrOrStderr())
 	start := time.Now()
 	opt.Progress = func(doing string, done, total int) {
 		elapsed := time.Since(start)
-		progress.show(bench.Progress{Group: file.Name, Doing: doing, Done: done, Total: total, Elapsed: elapsed})
+		progress.Show(bench.Progress{Group: file.Name, Doing: doing, Done: done, Total: total, Elapsed: elapsed})
 	}
 	closeMeter := func() error { return nil }
 	if f.counted {
@@ -225,10 +226,10 @@ func (f *profileFlags) open(cmd *cobra.Command, args []string) (p *cases.Profili
 	p, err = cases.NewProfiling(cmd.Context(), opt)
 	var tooLong *cases.ContextError
 	if errors.As(err, &tooLong) {
-		err = usagef("%w", err)
+		err = cli.Usagef("%w", err)
 	}
 	if err != nil {
-		progress.close()
+		progress.Close()
 		return nil, nil, errors.Join(err, closeMeter(), closeFile())
 	}
 	if f.meter != nil {
@@ -237,7 +238,7 @@ func (f *profileFlags) open(cmd *cobra.Command, args []string) (p *cases.Profili
 		}
 	}
 	return p, func() error {
-		progress.close()
+		progress.Close()
 		return errors.Join(p.Close(), closeMeter(), closeFile())
 	}, nil
 }
@@ -250,12 +251,12 @@ func (f *profileFlags) checkFilter(p *cases.Profiling) error {
 	}
 	for _, op := range f.filter.Ops {
 		if op != names.Unattributed && !slices.Contains(known, op) {
-			return usagef("--op: this model has no operation %q (it has %s)", op, strings.Join(known, ", "))
+			return cli.Usagef("--op: this model has no operation %q (it has %s)", op, strings.Join(known, ", "))
 		}
 	}
 	for _, b := range f.filter.Blocks {
 		if b >= p.Profile.Blocks {
-			return usagef("--block %d: the model's blocks are 0 to %d, and %s", b, p.Profile.Blocks-1, names.Outside)
+			return cli.Usagef("--block %d: the model's blocks are 0 to %d, and %s", b, p.Profile.Blocks-1, names.Outside)
 		}
 	}
 	return nil

@@ -21,6 +21,7 @@ import (
 	"onebit/bench/hotspot"
 	"onebit/bench/profile"
 	"onebit/bench/results"
+	"onebit/cmd/internal/cli"
 	"onebit/formats"
 	"onebit/internal/sysinfo"
 	"onebit/internal/term"
@@ -66,38 +67,38 @@ func (f *kernelFlags) parse(cmd *cobra.Command, args []string) (err error) {
 	if f.name == "" {
 		for _, name := range kernelOnly {
 			if cmd.Flags().Changed(name) {
-				return usagef("--%s goes with --kernel", name)
+				return cli.Usagef("--%s goes with --kernel", name)
 			}
 		}
 		if cmd.Flags().Changed("kernel") {
-			return usagef("--kernel is empty: give FORMAT/VARIANT or FORMAT/VARIANT/SCHEME")
+			return cli.Usagef("--kernel is empty: give FORMAT/VARIANT or FORMAT/VARIANT/SCHEME")
 		}
 		return nil
 	}
 	if len(args) > 0 {
-		return usagef("a MODEL and --kernel exclude each other")
+		return cli.Usagef("a MODEL and --kernel exclude each other")
 	}
 	cmd.Flags().Visit(func(flag *pflag.Flag) {
 		if !slices.Contains(kernelToo, flag.Name) && err == nil {
-			err = usagef("--%s goes with a model, not with --kernel", flag.Name)
+			err = cli.Usagef("--%s goes with a model, not with --kernel", flag.Name)
 		}
 	})
 	if err != nil {
 		return err
 	}
 	if f.variant, err = lookupKernel(f.name); err != nil {
-		return usagef("--kernel %s: %w", f.name, err)
+		return cli.Usagef("--kernel %s: %w", f.name, err)
 	}
 	if f.parsed, err = parseShape(f.shape); err == nil {
 		_, err = f.variant.Layout.Bytes(f.variant.Format, f.parsed.Rows, f.parsed.Cols)
 	}
 	switch {
 	case err != nil:
-		return usagef("--shape %s: %w", f.shape, err)
+		return cli.Usagef("--shape %s: %w", f.shape, err)
 	case f.time <= 0 || f.time > longestTime:
-		return usagef("--time %v: give a length up to %v, such as 2s", f.time, longestTime)
+		return cli.Usagef("--time %v: give a length up to %v, such as 2s", f.time, longestTime)
 	case f.rounds < 1 || f.rounds > mostRounds:
-		return usagef("--rounds %d: give a number from 1 to %d", f.rounds, mostRounds)
+		return cli.Usagef("--rounds %d: give a number from 1 to %d", f.rounds, mostRounds)
 	}
 	return nil
 }
@@ -151,14 +152,14 @@ func (f *profileFlags) runKernel(cmd *cobra.Command) (err error) {
 		defer func() { err = errors.Join(err, file.Close()) }()
 		out = file
 	}
-	progress := newBenchProgress(cmd.ErrOrStderr())
-	defer progress.close()
+	progress := cli.NewBenchProgress(cmd.ErrOrStderr())
+	defer progress.Close()
 	start := time.Now()
 	p, err := cases.NewKernelProfiling(cmd.Context(), cases.KernelOptions{
 		Variant: f.kernel.variant, Shape: f.kernel.parsed, Time: f.kernel.time, Rounds: f.kernel.rounds, Seed: f.seed, MCACPU: f.kernel.mcaCPU, Host: sysinfo.Probe(),
 		Step: f.kernel.step,
 		Progress: func(doing string, done, total int) {
-			progress.show(bench.Progress{Group: f.kernel.name, Doing: doing, Done: done, Total: total, Elapsed: time.Since(start)})
+			progress.Show(bench.Progress{Group: f.kernel.name, Doing: doing, Done: done, Total: total, Elapsed: time.Since(start)})
 		},
 	})
 	if err != nil {
@@ -166,7 +167,7 @@ func (f *profileFlags) runKernel(cmd *cobra.Command) (err error) {
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
 	res, err := runStudies(cmd, p.Suite, out)
-	progress.close()
+	progress.Close()
 	return errors.Join(err, f.publishKernel(cmd, p.Kernel, res, file))
 }
 
@@ -196,7 +197,7 @@ func (f *profileFlags) publishKernel(cmd *cobra.Command, k *profile.Kernel, res 
 	}
 	var err error
 	if f.asJSON {
-		err = printJSON(cmd.OutOrStdout(), kernelDocument(k))
+		err = cli.PrintJSON(cmd.OutOrStdout(), kernelDocument(k))
 	} else {
 		err = printKernel(cmd.OutOrStdout(), k)
 	}
@@ -229,15 +230,15 @@ func newStepProcess() *cobra.Command {
 	return &cobra.Command{
 		Use:    stepVerb,
 		Hidden: true,
-		Args:   exactArgs("KERNEL", "SHAPE"),
+		Args:   cli.ExactArgs("KERNEL", "SHAPE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			v, err := lookupKernel(args[0])
 			if err != nil {
-				return usagef("%w", err)
+				return cli.Usagef("%w", err)
 			}
 			shape, err := parseShape(args[1])
 			if err != nil {
-				return usagef("%w", err)
+				return cli.Usagef("%w", err)
 			}
 			return cases.StepKernel(v, shape, 1, func() (func() error, error) { return hotspot.Stepped(cmd.InOrStdin(), cmd.OutOrStdout()) })
 		},

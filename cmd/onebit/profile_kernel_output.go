@@ -10,6 +10,7 @@ import (
 	"onebit/bench/hotspot"
 	"onebit/bench/profile"
 	"onebit/bench/results"
+	"onebit/cmd/internal/cli"
 )
 
 func printKernel(w io.Writer, k *profile.Kernel) error {
@@ -30,13 +31,13 @@ func printKernel(w io.Writer, k *profile.Kernel) error {
 }
 
 func printKernelRuns(w io.Writer, k *profile.Kernel) error {
-	table := newTable(w, "PRODUCT", "SHAPE", "BYTES", "TIME", "95%", "READ RATE", "CYCLES/128W", "95%")
+	table := cli.NewTable(w, "PRODUCT", "SHAPE", "BYTES", "TIME", "95%", "READ RATE", "CYCLES/128W", "95%")
 	for _, r := range k.Runs {
 		time, cycles := profile.FigureOf(r.Times), r.Measured()
-		table.row(r.About(), fmt.Sprintf("%dx%d", r.Rows, r.Cols), formatAs(results.PackedBytes, float64(r.Bytes)), formatAs(results.NsPerOp, time.Center), spread(time),
-			formatAs(results.WeightRate, r.Rate().Center), fixed(2, cycles.Center), spread(cycles))
+		table.Row(r.About(), fmt.Sprintf("%dx%d", r.Rows, r.Cols), formatAs(results.PackedBytes, float64(r.Bytes)), formatAs(results.NsPerOp, time.Center), spread(time),
+			formatAs(results.WeightRate, r.Rate().Center), cli.Fixed(2, cycles.Center), spread(cycles))
 	}
-	if err := table.flush(); err != nil {
+	if err := table.Flush(); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(w, "medians of %s; cycles are the time at the clock that was measured before and after, by additions that wait for each other\n", roundsText(k.Rounds, k.Planned))
@@ -55,7 +56,7 @@ func printFunctions(w io.Writer, k *profile.Kernel) error {
 			header = append(header, strings.ToUpper(r.Level))
 		}
 	}
-	table := newTable(w, append(header, "INSTRUCTIONS/128W")...)
+	table := cli.NewTable(w, append(header, "INSTRUCTIONS/128W")...)
 	for _, f := range k.Functions {
 		row := []any{f.Name}
 		for i, r := range k.Runs {
@@ -63,9 +64,9 @@ func printFunctions(w io.Writer, k *profile.Kernel) error {
 				row = append(row, fmt.Sprintf("%.1f%%", 100*float64(f.Samples[i])/float64(r.Samples)))
 			}
 		}
-		table.row(append(row, countText(f.Count, !math.IsNaN(f.Count)))...)
+		table.Row(append(row, countText(f.Count, !math.IsNaN(f.Count)))...)
 	}
-	if err := table.flush(); err != nil {
+	if err := table.Flush(); err != nil {
 		return err
 	}
 	total := 0
@@ -95,22 +96,22 @@ func printMix(w io.Writer, k *profile.Kernel) error {
 	if !perWeights {
 		unit = "ITERATION"
 	}
-	table := newTable(w, "INSTRUCTIONS PER "+unit, "HOT LOOP", "ALL")
+	table := cli.NewTable(w, "INSTRUCTIONS PER "+unit, "HOT LOOP", "ALL")
 	for _, kind := range hotspot.Kinds {
 		if loop.Kinds[kind] != 0 || all.Kinds[kind] != 0 {
-			table.row(kind, countText(loop.Kinds[kind], true), countText(all.Kinds[kind], known))
+			table.Row(kind, countText(loop.Kinds[kind], true), countText(all.Kinds[kind], known))
 		}
 	}
-	table.row("all", countText(loop.Total(), true), countText(all.Total(), known))
-	table.row("of which on vectors", countText(loop.Vectors, true), countText(all.Vectors, known))
-	table.row("of which read memory", countText(loop.Reads, true), countText(all.Reads, known))
-	if err := table.flush(); err != nil {
+	table.Row("all", countText(loop.Total(), true), countText(all.Total(), known))
+	table.Row("of which on vectors", countText(loop.Vectors, true), countText(all.Vectors, known))
+	table.Row("of which read memory", countText(loop.Reads, true), countText(all.Reads, known))
+	if err := table.Flush(); err != nil {
 		return err
 	}
 	if k.Steps == nil {
 		return printReason(w, "instructions for 128 weights", k.StepsWhy)
 	}
-	_, err := fmt.Fprintf(w, "counted one by one in products of %dx%d and of half the rows; besides, %s for 128 activations, once\n", k.Steps.Rows, k.Steps.Cols, fixed(0, k.Steps.Once))
+	_, err := fmt.Fprintf(w, "counted one by one in products of %dx%d and of half the rows; besides, %s for 128 activations, once\n", k.Steps.Rows, k.Steps.Cols, cli.Fixed(0, k.Steps.Once))
 	return err
 }
 
@@ -133,16 +134,16 @@ func printBounds(w io.Writer, k *profile.Kernel) error {
 		}
 		return printReason(w, "bounds", why)
 	}
-	table := newTable(w, "CYCLES/128W", "OF THE HOT LOOP", "WHAT IT IS")
+	table := cli.NewTable(w, "CYCLES/128W", "OF THE HOT LOOP", "WHAT IT IS")
 	for _, b := range bounds {
-		table.row("bound by "+b.Name, fixed(2, b.Cycles), b.About)
+		table.Row("bound by "+b.Name, cli.Fixed(2, b.Cycles), b.About)
 	}
 	for _, r := range k.Runs {
 		if r.Level != "" {
-			table.row("measured, "+r.Level, fixed(2, r.Measured().Center), "of the whole function")
+			table.Row("measured, "+r.Level, cli.Fixed(2, r.Measured().Center), "of the whole function")
 		}
 	}
-	if err := table.flush(); err != nil {
+	if err := table.Flush(); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(w, "bounds by %s; something waits for a unit in %.0f%% of the cycles, for a result in %.0f%%\n", k.Bounds.Source(), 100*k.Bounds.OnPorts, 100*k.Bounds.OnResults)
@@ -171,7 +172,7 @@ func printHotLoop(w io.Writer, k *profile.Kernel) error {
 			header = append(header, strings.ToUpper(r.Level))
 		}
 	}
-	table := newTable(w, append(header, "TIMES/128W", "ADDRESS", "INSTRUCTION")...)
+	table := cli.NewTable(w, append(header, "TIMES/128W", "ADDRESS", "INSTRUCTION")...)
 	for _, l := range lines {
 		var row []any
 		for i, r := range k.Runs {
@@ -179,9 +180,9 @@ func printHotLoop(w io.Writer, k *profile.Kernel) error {
 				row = append(row, shareText(l.Samples[i], hot.Samples[i]))
 			}
 		}
-		table.row(append(row, countText(l.Count, !math.IsNaN(l.Count)), fmt.Sprintf("%x", l.Addr), l.Instruction)...)
+		table.Row(append(row, countText(l.Count, !math.IsNaN(l.Count)), fmt.Sprintf("%x", l.Addr), l.Instruction)...)
 	}
-	return table.flush()
+	return table.Flush()
 }
 
 func shareText(n, of int) string {

@@ -9,12 +9,13 @@ import (
 
 	"onebit/bench/profile"
 	"onebit/bench/results"
+	"onebit/cmd/internal/cli"
 	"onebit/internal/count"
 )
 
 func (f *profileFlags) print(w io.Writer, p *profile.Profile) error {
 	if f.asJSON {
-		return printJSON(w, f.document(p))
+		return cli.PrintJSON(w, f.document(p))
 	}
 	fmt.Fprintf(w, "%s by %s with %s, %s, on %s (%s, %s)\n", p.Model, p.Variant, p.Act, p.Packing, count.Of(p.Threads, "thread"), p.Arch, count.Of(p.Blocks, "block"))
 	fmt.Fprintln(w, ceilingsText(&p.Ceilings))
@@ -79,11 +80,11 @@ func (f *profileFlags) printTest(w io.Writer, p *profile.Profile, t *profile.Tes
 	time := t.Time()
 	fmt.Fprintf(w, "\n%s: %s, %s %s per %s, in %s; observing adds %s\n", t, formatAs(results.TokenRate, t.Rate().Center),
 		formatSeconds(time.Center), spread(time), t.Unit(), roundsText(len(t.Passes), p.Planned), change(t.Overhead()))
-	table := newTable(w, "OPERATION", "TIME", "95%", "SHARE", "READS", "READ RATE", "MAC RATE", "BOUND BY", "AT BOUND", "OF BOUND", "TO WIN")
+	table := cli.NewTable(w, "OPERATION", "TIME", "95%", "SHARE", "READS", "READ RATE", "MAC RATE", "BOUND BY", "AT BOUND", "OF BOUND", "TO WIN")
 	for _, o := range t.Operations(&p.Ceilings, f.filter) {
-		table.row(operationRow(o)...)
+		table.Row(operationRow(o)...)
 	}
-	if err := table.flush(); err != nil {
+	if err := table.Flush(); err != nil {
 		return err
 	}
 	if err := f.printThreads(w, t); err != nil {
@@ -122,7 +123,7 @@ func printCounted(w io.Writer, t *profile.Test, all []profile.OperationCount, un
 	if slices.Contains(units, results.Cycles) {
 		header = append(header, "PER CYCLE")
 	}
-	table := newTable(w, header...)
+	table := cli.NewTable(w, header...)
 	for _, o := range all {
 		row := []any{o.Op}
 		for _, unit := range units {
@@ -133,11 +134,11 @@ func printCounted(w io.Writer, t *profile.Test, all []profile.OperationCount, un
 			row = append(row, text)
 		}
 		if n, ok := o.PerCycle(); ok {
-			row = append(row, fixed(2, n))
+			row = append(row, cli.Fixed(2, n))
 		}
-		table.row(row...)
+		table.Row(row...)
 	}
-	return table.flush()
+	return table.Flush()
 }
 
 // roundsText says how many pairs of passes were measured.
@@ -174,20 +175,20 @@ func (f *profileFlags) printThreads(w io.Writer, t *profile.Test) error {
 	for a := range profile.Activities {
 		header = append(header, strings.ToUpper(a.String()))
 	}
-	table := newTable(w, header...)
+	table := cli.NewTable(w, header...)
 	for thread, activities := range t.Activities(f.filter) {
 		row := []any{thread}
 		for _, a := range activities {
 			row = append(row, strings.TrimSpace(formatSeconds(a.Center)+" "+spreadOf(a)))
 		}
-		table.row(row...)
+		table.Row(row...)
 	}
-	return table.flush()
+	return table.Flush()
 }
 
 // printTurns shows where threads wait in a dispatch of each operation that they share.
 func (f *profileFlags) printTurns(w io.Writer, p *profile.Profile, t *profile.Test) error {
-	table := newTable(w, "IN A DISPATCH OF", "THREAD", "BEGIN", "QUANTIZE", "WORK", "TAIL")
+	table := cli.NewTable(w, "IN A DISPATCH OF", "THREAD", "BEGIN", "QUANTIZE", "WORK", "TAIL")
 	shared := false
 	for _, o := range t.Operations(&p.Ceilings, f.filter) {
 		caller, others, ok := o.Turns()
@@ -198,13 +199,13 @@ func (f *profileFlags) printTurns(w io.Writer, p *profile.Profile, t *profile.Te
 			fmt.Fprintln(w)
 		}
 		shared = true
-		table.row(turnRow(o.Op, "0", caller)...)
-		table.row(turnRow("", othersText(t.Threads), others)...)
+		table.Row(turnRow(o.Op, "0", caller)...)
+		table.Row(turnRow("", othersText(t.Threads), others)...)
 	}
 	if !shared {
 		return nil
 	}
-	return table.flush()
+	return table.Flush()
 }
 
 // othersText names the threads beside the caller's, of which a turn is the mean.
@@ -229,15 +230,15 @@ func printWhatIfs(w io.Writer, all []profile.WhatIf) error {
 		return nil
 	}
 	fmt.Fprintln(w)
-	table := newTable(w, "WHAT IF", "TIME/TOKEN", "BECAUSE")
+	table := cli.NewTable(w, "WHAT IF", "TIME/TOKEN", "BECAUSE")
 	for _, x := range all {
 		believed := "-"
 		if f := x.Believed(); !math.IsNaN(f.Center) {
 			believed = change(f)
 		}
-		table.row(x.Name, believed, x.Because())
+		table.Row(x.Name, believed, x.Because())
 	}
-	return table.flush()
+	return table.Flush()
 }
 
 // printMemory shows what is resident at the end of each phase.
@@ -247,7 +248,7 @@ func printMemory(w io.Writer, m *profile.Memory) error {
 	for _, phase := range m.Phases {
 		header = append(header, strings.ToUpper(phase.Name))
 	}
-	table := newTable(w, append(header, "SHARED", "RESERVED")...)
+	table := cli.NewTable(w, append(header, "SHARED", "RESERVED")...)
 	for _, owner := range profile.Owners {
 		row, last := []any{owner}, profile.Part{}
 		for _, phase := range m.Phases {
@@ -255,16 +256,16 @@ func printMemory(w io.Writer, m *profile.Memory) error {
 			row = append(row, residentText(last.Resident))
 		}
 		if last != (profile.Part{Owner: owner}) {
-			table.row(append(row, residentText(last.Shared), residentText(last.Reserved))...)
+			table.Row(append(row, residentText(last.Shared), residentText(last.Reserved))...)
 		}
 	}
 	resident, peak := []any{"resident"}, []any{"peak in the phase"}
 	for _, phase := range m.Phases {
 		resident, peak = append(resident, residentText(phase.RSS)), append(peak, residentText(phase.Peak))
 	}
-	table.row(resident...)
-	table.row(peak...)
-	if err := table.flush(); err != nil || m.Why == "" {
+	table.Row(resident...)
+	table.Row(peak...)
+	if err := table.Flush(); err != nil || m.Why == "" {
 		return err
 	}
 	_, err := fmt.Fprintf(w, "what is resident is not known: %s\n", m.Why)

@@ -14,6 +14,7 @@ import (
 
 	"onebit/bench/gate"
 	"onebit/bench/results"
+	"onebit/cmd/internal/cli"
 	"onebit/reports"
 )
 
@@ -33,20 +34,20 @@ Several files are rendered as one. With --format, one form goes to standard
 output; else DIR gets index.html and plots/*.png, in the place of an earlier report's.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usagef("give a results file")
+				return cli.Usagef("give a results file")
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if asJSON {
 				if kind != "" && kind != "json" {
-					return usagef("--json and --format %s exclude each other", kind)
+					return cli.Usagef("--json and --format %s exclude each other", kind)
 				}
 				kind = "json"
 			}
 			form, known := reports.KindNamed(kind)
 			if kind != "" && !known {
-				return usagef("unknown format %q (known: %s)", kind, strings.Join(kinds, ", "))
+				return cli.Usagef("unknown format %q (known: %s)", kind, strings.Join(kinds, ", "))
 			}
 			res, err := readFleet(cmd.Context(), args)
 			if err != nil {
@@ -61,7 +62,7 @@ output; else DIR gets index.html and plots/*.png, in the place of an earlier rep
 			switch kind {
 			case "":
 			case "table":
-				return reports.WriteFleetTable(cmd.Context(), cmd.OutOrStdout(), res, terminalWidth(cmd.OutOrStdout()))
+				return reports.WriteFleetTable(cmd.Context(), cmd.OutOrStdout(), res, cli.TerminalWidth(cmd.OutOrStdout()))
 			default:
 				return form.RenderFleet(cmd.Context(), cmd.OutOrStdout(), res)
 			}
@@ -92,11 +93,11 @@ func reportGate(cmd *cobra.Command, paths []string, kind, dir string, force bool
 	case "markdown":
 		return reports.WriteGateMarkdown(out, res, math.MaxInt)
 	case "table":
-		return reports.WriteGateTable(out, res, terminalWidth(out))
+		return reports.WriteGateTable(out, res, cli.TerminalWidth(out))
 	case "json":
-		return printJSON(out, gate.NewDocument(res.Report, res.Profiles))
+		return cli.PrintJSON(out, gate.NewDocument(res.Report, res.Profiles))
 	default:
-		return usagef("results of a gate have no form %q: choose html, markdown, table or json", kind)
+		return cli.Usagef("results of a gate have no form %q: choose html, markdown, table or json", kind)
 	}
 	return intoFolder(cmd, dir, force, func(opt reports.WriteOptions) error { return reports.WriteGate(dir, res, opt) })
 }
@@ -131,14 +132,14 @@ func labelledFile(arg string) (results.File, error) {
 		return results.File{Path: arg}, nil
 	}
 	if name == "" || path == "" {
-		return results.File{}, usagef("%q: give NAME=FILE, the name of a machine and its results file", arg)
+		return results.File{}, cli.Usagef("%q: give NAME=FILE, the name of a machine and its results file", arg)
 	}
 	return results.File{Path: path, Label: name}, nil
 }
 
 // intoFolder writes a report into a folder that no run is using.
 func intoFolder(cmd *cobra.Command, dir string, force bool, write func(reports.WriteOptions) error) error {
-	folder, err := openFolder(dir)
+	folder, err := cli.OpenFolder(dir)
 	if err != nil {
 		return err
 	}

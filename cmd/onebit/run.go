@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"onebit/cmd/internal/cli"
 	"onebit/internal/bounded"
 	"onebit/internal/clock"
 	"onebit/internal/count"
@@ -151,7 +152,7 @@ func (f *runFlags) run(cmd *cobra.Command, path string) (err error) {
 
 	g := &generation{openModel: en, session: session, sampler: sampler, speculator: f.speculator(cmd, en), begin: begin, collect: collect, limit: f.length, ignoreEnd: f.ignoreEnd}
 	if !f.json {
-		g.out = screen(cmd.OutOrStdout(), isTerminal(cmd.OutOrStdout()))
+		g.out = screen(cmd.OutOrStdout(), cli.IsTerminal(cmd.OutOrStdout()))
 	}
 	runErr := g.run(cmd.Context(), prompt)
 	if g.refused() {
@@ -161,7 +162,7 @@ func (f *runFlags) run(cmd *cobra.Command, path string) (err error) {
 		g.heads, runErr = g.tryHeads(cmd.Context())
 	}
 	if f.json {
-		return errors.Join(runErr, printJSON(cmd.OutOrStdout(), g.document(path, f.prompt)))
+		return errors.Join(runErr, cli.PrintJSON(cmd.OutOrStdout(), g.document(path, f.prompt)))
 	}
 	fmt.Fprintln(cmd.ErrOrStderr(), g.summary()+headAdvice(g.heads))
 	return runErr
@@ -179,7 +180,7 @@ func (f *runFlags) suggested(cmd *cobra.Command, en *openModel, asked *models.Sa
 	case err != nil:
 		return nil, err
 	case !ok && flags.Changed("seed"):
-		return nil, usagef("--seed has no effect without --temp")
+		return nil, cli.Usagef("--seed has no effect without --temp")
 	case !ok:
 		return asked, nil
 	}
@@ -208,30 +209,30 @@ func (f *runFlags) check(cmd *cobra.Command) (*models.Sampler, error) {
 	}
 	switch {
 	case !f.asked && f.chat == "":
-		return nil, usagef("-p PROMPT is missing, or --chat for a conversation")
+		return nil, cli.Usagef("-p PROMPT is missing, or --chat for a conversation")
 	case !f.asked && f.json:
-		return nil, usagef("--json is for one reply; give its prompt with -p")
+		return nil, cli.Usagef("--json is for one reply; give its prompt with -p")
 	case f.think != "" && f.think != "on" && f.think != "off":
-		return nil, usagef("--think %s: want on or off", f.think)
+		return nil, cli.Usagef("--think %s: want on or off", f.think)
 	case f.chat == "" && (f.think != "" || f.effort != ""):
-		return nil, usagef("--think and --effort have no effect without --chat")
+		return nil, cli.Usagef("--think and --effort have no effect without --chat")
 	case f.length < -1 || f.length == 0:
-		return nil, usagef("-n %d: give a number of tokens, or -1", f.length)
+		return nil, cli.Usagef("-n %d: give a number of tokens, or -1", f.length)
 	case f.context < 0:
-		return nil, usagef("--ctx %d: give a number of tokens", f.context)
+		return nil, cli.Usagef("--ctx %d: give a number of tokens", f.context)
 	case flags.Changed("speculate") && (f.speculate < 1 || f.speculate > models.MostDraft):
-		return nil, usagef("--speculate=%d: give a number of tokens from 1 to %d", f.speculate, models.MostDraft)
+		return nil, cli.Usagef("--speculate=%d: give a number of tokens from 1 to %d", f.speculate, models.MostDraft)
 	}
 	if f.sampling.Temperature == 0 {
 		for _, name := range []string{"top-k", "top-p", "min-p", "seed"} {
 			if flags.Changed(name) && (name != "seed" || flags.Changed("temp")) {
-				return nil, usagef("--%s has no effect without --temp", name)
+				return nil, cli.Usagef("--%s has no effect without --temp", name)
 			}
 		}
 	}
 	sampler, err := models.NewSampler(f.sampling)
 	if err != nil {
-		return nil, usagef("%w", err)
+		return nil, cli.Usagef("%w", err)
 	}
 	return sampler, nil
 }
@@ -291,7 +292,7 @@ func (f *runFlags) template(t *tokenizer.Tokenizer, notes io.Writer) (*arch.Chat
 	think := f.think == "on" || f.think == "" && f.effort != ""
 	chat, err = chat.With(think, f.effort)
 	if err != nil {
-		return nil, usagef("--think, --effort: %w", err)
+		return nil, cli.Usagef("--think, --effort: %w", err)
 	}
 	return chat, nil
 }
@@ -309,7 +310,7 @@ func (f *runFlags) layout(t *tokenizer.Tokenizer, notes io.Writer) (*arch.Chat, 
 	}
 	chat, err := arch.LookupChat(f.chat)
 	if err != nil {
-		return nil, usagef("--chat: %w", err)
+		return nil, cli.Usagef("--chat: %w", err)
 	}
 	return chat, nil
 }
@@ -328,7 +329,7 @@ func (f *runFlags) session(en *openModel, prompt int) (*models.Session, error) {
 		room = min(most, prompt+wanted)
 	}
 	if room > most {
-		return nil, usagef("--ctx %d: the model's limit is %d tokens", room, most)
+		return nil, cli.Usagef("--ctx %d: the model's limit is %d tokens", room, most)
 	}
 	if prompt > room {
 		return nil, fmt.Errorf("the prompt has %s, and the context %d; the model's limit is %d", count.Of(prompt, "token"), room, most)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"onebit/cmd/internal/cli"
 	"onebit/models/arch"
 	"onebit/models/synth"
 )
@@ -22,14 +23,14 @@ func newSynth() *cobra.Command {
 		Long: "Write a GGUF model of a real architecture and size with random weights and a\n" +
 			"made-up vocabulary. The same preset and seed give the same file everywhere.\n\n" +
 			"Presets:\n" + presetList(),
-		Args: exactArgs("PRESET"),
+		Args: cli.ExactArgs("PRESET"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p, err := arch.LookupPreset(args[0])
 			if err != nil {
-				return usagef("%w", err)
+				return cli.Usagef("%w", err)
 			}
 			if output == "" {
-				return usagef("-o FILE is missing")
+				return cli.Usagef("-o FILE is missing")
 			}
 			return synthesize(cmd, p, output, seed, force)
 		},
@@ -42,16 +43,16 @@ func newSynth() *cobra.Command {
 
 func presetList() string {
 	var b strings.Builder
-	t := newTable(&b)
+	t := cli.NewTable(&b)
 	for _, p := range arch.Presets() {
-		t.row("  "+p.Name, p.Summary)
+		t.Row("  "+p.Name, p.Summary)
 	}
-	t.flush()
+	t.Flush()
 	return strings.TrimRight(b.String(), "\n")
 }
 
 func synthesize(cmd *cobra.Command, p *arch.Preset, output string, seed uint64, force bool) error {
-	return writeFile(cmd.Context(), output, force, func(w io.Writer) error {
+	return cli.WriteFile(cmd.Context(), output, force, func(w io.Writer) error {
 		return synthesizeTo(w, cmd.ErrOrStderr(), p, seed)
 	})
 }
@@ -62,7 +63,7 @@ func synthesizeTo(w, stderr io.Writer, p *arch.Preset, seed uint64) error {
 	if err != nil {
 		return err
 	}
-	bar := newProgress(stderr, p.Name, size)
+	bar := cli.NewProgress(stderr, p.Name, size)
 	defer bar.Close()
 	return synth.Write(io.MultiWriter(w, bar), p, seed)
 }

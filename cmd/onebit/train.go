@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"onebit/cmd/internal/cli"
 	"onebit/kernels"
 	"onebit/models/arch"
 	"onebit/models/train"
@@ -22,7 +23,7 @@ import (
 // trainFlags are the flags of onebit train.
 type trainFlags struct {
 	output  string
-	corpus  corpusFlags
+	corpus  lm.Origin
 	heldOut string
 	threads int
 	every   int
@@ -34,11 +35,6 @@ type trainFlags struct {
 	recipe  lm.Recipe // what was given of it
 }
 
-const (
-	checkpointName = "checkpoint.gguf"
-	modelName      = "model.gguf"
-)
-
 func newTrain() *cobra.Command {
 	var f trainFlags
 	cmd := &cobra.Command{
@@ -46,8 +42,8 @@ func newTrain() *cobra.Command {
 		Short: "Train a small ternary or 1-bit language model, written as GGUF",
 		Long: "Train a small language model whose weights are rounded to ternary or 1 bit in every\n" +
 			"pass, on the documentation of the Go installation or on another text, and write it as\n" +
-			"DIR/" + modelName + ". The same recipe, seed and text give the same file for any number of threads.\n\n" +
-			"DIR/" + checkpointName + " is replaced every so many steps and when the run is interrupted, whole at\n" +
+			"DIR/" + lm.ModelName + ". The same recipe, seed and text give the same file for any number of threads.\n\n" +
+			"DIR/" + lm.CheckpointName + " is replaced every so many steps and when the run is interrupted, whole at\n" +
 			"any moment; --resume goes on from it to the same bits. Flags change the recipe.\n\n" +
 			"Recipes:\n" + recipeList(),
 		Example: "  onebit train ternary -o ternary\n" +
@@ -57,7 +53,7 @@ func newTrain() *cobra.Command {
 			if f.resume && len(args) == 0 {
 				return nil
 			}
-			return exactArgs("RECIPE")(cmd, args)
+			return cli.ExactArgs("RECIPE")(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(cmd, args); err != nil {
@@ -68,7 +64,7 @@ func newTrain() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&f.output, "output", "o", "", "`DIR` of checkpoint and model")
-	f.corpus.add(flags)
+	cli.CorpusFlags(flags, &f.corpus)
 	flags.StringVar(&f.heldOut, "held-out", "", "write the text that is held out to `FILE`")
 	flags.IntVar(&f.threads, "threads", 0, "threads (default: one a core, of performance cores where there are others)")
 	flags.IntVar(&f.every, "every", 100, "steps between checkpoints and points of the learning curve")
@@ -80,18 +76,17 @@ func newTrain() *cobra.Command {
 	for _, flag := range recipeFlags {
 		flag.add(cmd, &f.recipe)
 	}
-	cmd.AddCommand(newTrainCurve(), newTrainGradients(), newTrainLogic())
 	return cmd
 }
 
 func recipeList() string {
 	var b strings.Builder
-	t := newTable(&b)
+	t := cli.NewTable(&b)
 	for _, r := range lm.Recipes() {
-		t.row("  "+r.Base, fmt.Sprintf("%s, %s: %d blocks of %d, %d tokens;", r.Architecture, r.Form, r.Layers, r.Hidden, r.Vocab))
-		t.row("", fmt.Sprintf("%d steps of %d × %d tokens", r.Steps, r.Batch, r.Context))
+		t.Row("  "+r.Base, fmt.Sprintf("%s, %s: %d blocks of %d, %d tokens;", r.Architecture, r.Form, r.Layers, r.Hidden, r.Vocab))
+		t.Row("", fmt.Sprintf("%d steps of %d × %d tokens", r.Steps, r.Batch, r.Context))
 	}
-	t.flush()
+	t.Flush()
 	return strings.TrimRight(b.String(), "\n")
 }
 
@@ -169,34 +164,34 @@ func (flag recipeFlag) set(to, given *lm.Recipe) {
 func (f *trainFlags) check(cmd *cobra.Command, args []string) error {
 	switch {
 	case f.output == "":
-		return usagef("-o DIR is missing")
+		return cli.Usagef("-o DIR is missing")
 	case f.threads < 0 || f.threads > 1024:
-		return usagef("--threads %d: give a number from 1 to 1024", f.threads)
+		return cli.Usagef("--threads %d: give a number from 1 to 1024", f.threads)
 	case f.every < 1:
-		return usagef("--every %d: give a number of steps", f.every)
-	case f.corpus.text != "" && f.corpus.goroot != "":
-		return usagef("--text and --goroot exclude each other: there is one text")
+		return cli.Usagef("--every %d: give a number of steps", f.every)
+	case f.corpus.File != "" && f.corpus.GoRoot != "":
+		return cli.Usagef("--text and --goroot exclude each other: there is one text")
 	case f.resume && f.force:
-		return usagef("--resume and --force exclude each other")
+		return cli.Usagef("--resume and --force exclude each other")
 	case f.resume && f.from != "":
-		return usagef("--from has no place beside --resume: the checkpoint has the weights")
+		return cli.Usagef("--from has no place beside --resume: the checkpoint has the weights")
 	case f.resume && len(args) > 0:
-		return usagef("--resume takes no RECIPE: the checkpoint has it")
+		return cli.Usagef("--resume takes no RECIPE: the checkpoint has it")
 	}
 	if f.resume {
 		if cmd.Flags().Changed(stepsFlag) && f.recipe.Steps < 1 {
-			return usagef("--%s %d: give the step to end with", stepsFlag, f.recipe.Steps)
+			return cli.Usagef("--%s %d: give the step to end with", stepsFlag, f.recipe.Steps)
 		}
 		for _, flag := range recipeFlags {
 			if flag.name != stepsFlag && cmd.Flags().Changed(flag.name) {
-				return usagef("--%s has no place beside --resume: the checkpoint has the recipe", flag.name)
+				return cli.Usagef("--%s has no place beside --resume: the checkpoint has the recipe", flag.name)
 			}
 		}
 		return nil
 	}
 	recipe, err := lm.LookupRecipe(args[0])
 	if err != nil {
-		return usagef("%w", err)
+		return cli.Usagef("%w", err)
 	}
 	for _, flag := range recipeFlags {
 		if cmd.Flags().Changed(flag.name) {
@@ -209,7 +204,7 @@ func (f *trainFlags) check(cmd *cobra.Command, args []string) error {
 	recipe.From, recipe.Name = f.from, folderName(f.output)
 	f.recipe = recipe
 	if err := recipe.Check(); err != nil {
-		return usagef("%w", err)
+		return cli.Usagef("%w", err)
 	}
 	return nil
 }
@@ -230,7 +225,7 @@ func (f *trainFlags) run(cmd *cobra.Command) (err error) {
 	if saved != nil {
 		defer func() { err = errors.Join(err, saved.Close()) }()
 	}
-	unlock, err := lockFolder(f.output)
+	unlock, err := cli.LockFolder(f.output)
 	if err != nil {
 		return err
 	}
@@ -238,7 +233,7 @@ func (f *trainFlags) run(cmd *cobra.Command) (err error) {
 	if err := f.checkFolder(); err != nil {
 		return err
 	}
-	corpus, err := f.corpus.read(cmd.Context()) // seconds
+	corpus, err := f.corpus.Read(cmd.Context()) // seconds
 	if err != nil {
 		return err
 	}
@@ -273,7 +268,7 @@ func (f *trainFlags) openCheckpoint() (*lm.Checkpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := f.corpus.mayBe(saved.Text()); err != nil {
+	if err := f.corpus.MayBe(saved.Text()); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", f.checkpoint(), err), saved.Close())
 	}
 	return saved, nil
@@ -293,7 +288,7 @@ func (f *trainFlags) checkFolder() error {
 	if f.resume || f.force {
 		return nil
 	}
-	for _, name := range []string{checkpointName, modelName} {
+	for _, name := range []string{lm.CheckpointName, lm.ModelName} {
 		path := filepath.Join(f.output, name)
 		if _, err := os.Stat(path); err == nil {
 			return fmt.Errorf("%s exists: --resume goes on from a checkpoint, --force begins anew", path)
@@ -303,7 +298,7 @@ func (f *trainFlags) checkFolder() error {
 }
 
 func (f *trainFlags) writeHeldOut(ctx context.Context, c *lm.Corpus) error {
-	return writeFile(ctx, f.heldOut, f.force || f.resume, func(w io.Writer) error {
+	return cli.WriteFile(ctx, f.heldOut, f.force || f.resume, func(w io.Writer) error {
 		for text := range lm.Texts(c.HeldOut) {
 			if _, err := io.WriteString(w, text); err != nil {
 				return err
@@ -313,7 +308,7 @@ func (f *trainFlags) writeHeldOut(ctx context.Context, c *lm.Corpus) error {
 	})
 }
 
-func (f *trainFlags) checkpoint() string { return filepath.Join(f.output, checkpointName) }
+func (f *trainFlags) checkpoint() string { return filepath.Join(f.output, lm.CheckpointName) }
 
 // trainer goes on with a saved run, whose file it closes since the next checkpoint takes
 // its name, or begins one.
@@ -352,61 +347,23 @@ func (f *trainFlags) teach(t *lm.Trainer) error {
 
 // train makes the steps that are left, and says at the end what came of them.
 func (f *trainFlags) train(cmd *cobra.Command, t *lm.Trainer) error {
-	if err := f.advance(cmd, t); err != nil {
+	p := newTrainProgress(cmd.ErrOrStderr(), t)
+	p.begin()
+	err := t.Run(cmd.Context(), f.checkpoint(), f.every, p)
+	if at, ok := errors.AsType[*lm.InterruptedError](err); ok {
+		return fmt.Errorf("step %d of %d is in %s; onebit train --resume -o %s goes on: %w", at.Step, at.Steps, at.Path, f.output, at.Err)
+	}
+	if err != nil {
 		return err
 	}
 	return f.finish(cmd, t)
 }
 
-// advance makes them.
-func (f *trainFlags) advance(cmd *cobra.Command, t *lm.Trainer) error {
-	ctx := cmd.Context()
-	p := newTrainProgress(cmd.ErrOrStderr(), t)
-	p.begin()
-	for !t.Done() {
-		if err := ctx.Err(); err != nil {
-			return f.interrupted(t, err)
-		}
-		loss, err := t.Advance()
-		if err != nil {
-			return f.stopped(err)
-		}
-		p.step(loss)
-		if t.Step()%f.every != 0 && !t.Done() {
-			continue
-		}
-		point, err := t.Mark(ctx, p.mean())
-		if err != nil {
-			return f.interrupted(t, err)
-		}
-		p.mark(point)
-		if err := t.Save(f.checkpoint()); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (f *trainFlags) interrupted(t *lm.Trainer, cause error) error {
-	if err := t.Save(f.checkpoint()); err != nil {
-		return err
-	}
-	return fmt.Errorf("step %d of %d is in %s; onebit train --resume -o %s goes on: %w", t.Step(), t.Recipe.Steps, f.checkpoint(), f.output, cause)
-}
-
-// stopped says what is left of a run that cannot go on.
-func (f *trainFlags) stopped(err error) error {
-	if _, missing := os.Stat(f.checkpoint()); missing != nil {
-		return fmt.Errorf("%w (no checkpoint had been written)", err)
-	}
-	return fmt.Errorf("%w (%s is from before that)", err, f.checkpoint())
-}
-
 func (f *trainFlags) finish(cmd *cobra.Command, t *lm.Trainer) error {
-	if err := f.export(cmd.Context(), t); err != nil {
+	path := filepath.Join(f.output, lm.ModelName)
+	if err := cli.WriteFile(cmd.Context(), path, true, t.Export); err != nil {
 		return err
 	}
-	path := filepath.Join(f.output, modelName)
 	info, err := os.Stat(path)
 	if err != nil {
 		return err
@@ -417,13 +374,9 @@ func (f *trainFlags) finish(cmd *cobra.Command, t *lm.Trainer) error {
 	}
 	r := trainResult{trainer: t, path: path, size: info.Size(), model: held, trigram: t.Trigram()}
 	if f.json {
-		return printJSON(cmd.OutOrStdout(), r.document())
+		return cli.PrintJSON(cmd.OutOrStdout(), r.document())
 	}
 	return r.print(cmd.OutOrStdout())
-}
-
-func (f *trainFlags) export(ctx context.Context, t *lm.Trainer) error {
-	return writeFile(ctx, filepath.Join(f.output, modelName), true, t.Export)
 }
 
 // shortDescription is a recipe in a few words.

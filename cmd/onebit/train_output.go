@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"onebit/cmd/internal/cli"
 	"onebit/internal/clock"
 	"onebit/internal/count"
 	"onebit/internal/term"
@@ -27,7 +28,7 @@ type trainProgress struct {
 }
 
 func newTrainProgress(w io.Writer, t *lm.Trainer) *trainProgress {
-	return &trainProgress{w: w, terminal: isTerminal(w), trainer: t}
+	return &trainProgress{w: w, terminal: cli.IsTerminal(w), trainer: t}
 }
 
 func (p *trainProgress) begin() {
@@ -41,7 +42,8 @@ func (p *trainProgress) begin() {
 	p.began, p.first, p.spent = clock.Now(), t.Step(), t.Spent()
 }
 
-func (p *trainProgress) step(loss float64) {
+// Step implements lm.Watch.
+func (p *trainProgress) Step(loss float64) {
 	p.sum += loss
 	p.n++
 	if p.terminal {
@@ -52,7 +54,8 @@ func (p *trainProgress) step(loss float64) {
 // mean is the loss since the last point.
 func (p *trainProgress) mean() float64 { return p.sum / float64(max(p.n, 1)) }
 
-func (p *trainProgress) mark(point lm.Point) {
+// Mark implements lm.Watch.
+func (p *trainProgress) Mark(point lm.Point) {
 	if p.terminal {
 		fmt.Fprint(p.w, "\r\x1b[K")
 	}
@@ -83,18 +86,18 @@ type trainResult struct {
 }
 
 func (r *trainResult) print(w io.Writer) error {
-	t := newTable(w)
-	t.row("model", fmt.Sprintf("%s, %d bytes", term.Quote(r.path), r.size))
-	t.row("trained", fmt.Sprintf("%s in %v", count.Of(r.trainer.Step(), "step"), r.trainer.Spent().Round(time.Second)))
-	t.row("held out", fmt.Sprintf("%.0f bytes, %s", r.model.Bytes, count.Of(r.model.Tokens, "token")))
-	if err := t.flush(); err != nil {
+	t := cli.NewTable(w)
+	t.Row("model", fmt.Sprintf("%s, %d bytes", term.Quote(r.path), r.size))
+	t.Row("trained", fmt.Sprintf("%s in %v", count.Of(r.trainer.Step(), "step"), r.trainer.Spent().Round(time.Second)))
+	t.Row("held out", fmt.Sprintf("%.0f bytes, %s", r.model.Bytes, count.Of(r.model.Tokens, "token")))
+	if err := t.Flush(); err != nil {
 		return err
 	}
 	fmt.Fprintln(w)
-	t = newTable(w, "", "bits/byte", "perplexity")
-	t.row(term.Quote(r.trainer.Recipe.Name), fixed(4, r.model.BitsPerByte()), fixed(3, r.model.Perplexity()))
-	t.row("trigram (Kneser-Ney, the same tokens)", fixed(4, r.trigram.BitsPerByte()), fixed(3, r.trigram.Perplexity()))
-	return t.flush()
+	t = cli.NewTable(w, "", "bits/byte", "perplexity")
+	t.Row(term.Quote(r.trainer.Recipe.Name), cli.Fixed(4, r.model.BitsPerByte()), cli.Fixed(3, r.model.Perplexity()))
+	t.Row("trigram (Kneser-Ney, the same tokens)", cli.Fixed(4, r.trigram.BitsPerByte()), cli.Fixed(3, r.trigram.Perplexity()))
+	return t.Flush()
 }
 
 // A trainDocument is a trainResult as JSON.
@@ -103,25 +106,15 @@ type trainDocument struct {
 	Bytes       int64      `json:"bytes"`
 	Recipe      lm.Recipe  `json:"recipe"`
 	Seconds     float64    `json:"seconds"`
-	HeldOut     trainScore `json:"held_out"`
-	Trigram     trainScore `json:"trigram"`
+	HeldOut     lm.Score   `json:"held_out"`
+	Trigram     lm.Score   `json:"trigram"`
 	HeldOutSize float64    `json:"held_out_bytes"`
 	Points      []lm.Point `json:"points"`
-}
-
-type trainScore struct {
-	BitsPerByte float64 `json:"bits_per_byte"`
-	Perplexity  float64 `json:"perplexity"`
-	Tokens      int     `json:"tokens"`
-}
-
-func newTrainScore(s lm.Score) trainScore {
-	return trainScore{s.BitsPerByte(), s.Perplexity(), s.Tokens}
 }
 
 func (r *trainResult) document() trainDocument {
 	return trainDocument{
 		Model: r.path, Bytes: r.size, Recipe: r.trainer.Recipe, Seconds: r.trainer.Spent().Seconds(),
-		HeldOut: newTrainScore(r.model), Trigram: newTrainScore(r.trigram), HeldOutSize: r.model.Bytes, Points: r.trainer.Points(),
+		HeldOut: r.model, Trigram: r.trigram, HeldOutSize: r.model.Bytes, Points: r.trainer.Points(),
 	}
 }

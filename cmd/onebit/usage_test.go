@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -11,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"onebit/bench"
+	"onebit/cmd/internal/cli"
 	"onebit/kernels"
 )
 
@@ -148,7 +151,7 @@ func TestFlagsFitTerminals(t *testing.T) {
 		_, flags, _ := strings.Cut(cmd.UsageString(), "\nFlags:\n")
 		flags, _, _ = strings.Cut(flags, "\n\n")
 		for line := range strings.Lines(flags) {
-			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > helpWidth && len(strings.Fields(line)) > 1 {
+			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > cli.HelpWidth && len(strings.Fields(line)) > 1 {
 				t.Errorf("%s: %d columns: %s", cmd.CommandPath(), n, line)
 			}
 		}
@@ -157,4 +160,22 @@ func TestFlagsFitTerminals(t *testing.T) {
 		}
 	}
 	check(newRoot())
+}
+
+// An interrupt is told as such, and nothing is left.
+func TestRunInterrupted(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "before"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var stdout, stderr bytes.Buffer
+	code := run(ctx, nil, &stdout, &stderr, []string{"synth", "tiny", "-o", filepath.Join(dir, "tiny.gguf")})
+	if code != 1 || !strings.HasPrefix(stderr.String(), "onebit: interrupted: ") {
+		t.Errorf("status %d, error output %q", code, &stderr)
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 1 || files[0].Name() != "before" {
+		t.Errorf("directory holds %v, %v; want before alone", files, err)
+	}
 }

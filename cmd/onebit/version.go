@@ -7,6 +7,8 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"onebit/cmd/internal/cli"
 )
 
 const unknown = "unknown"
@@ -79,10 +81,10 @@ func newVersion() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Say which onebit this is: version, commit, Go, platform",
-		Args:  exactArgs(),
+		Args:  cli.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if asJSON {
-				return printJSON(cmd.OutOrStdout(), thisBuild())
+				return cli.PrintJSON(cmd.OutOrStdout(), thisBuild())
 			}
 			return printVersion(cmd)
 		},

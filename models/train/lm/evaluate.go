@@ -2,6 +2,7 @@ package lm
 
 import (
 	"context"
+	"encoding/json"
 	"math"
 )
 
@@ -14,6 +15,15 @@ type Score struct {
 
 // BitsPerByte is the size to which the predictions would compress the text.
 func (s Score) BitsPerByte() float64 { return s.Nats / math.Ln2 / s.Bytes }
+
+// MarshalJSON gives what is said of a score.
+func (s Score) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		BitsPerByte float64 `json:"bits_per_byte"`
+		Perplexity  float64 `json:"perplexity"`
+		Tokens      int     `json:"tokens"`
+	}{s.BitsPerByte(), s.Perplexity(), s.Tokens})
+}
 
 // Perplexity is that of a token.
 func (s Score) Perplexity() float64 { return math.Exp(s.Nats / float64(s.Tokens)) }

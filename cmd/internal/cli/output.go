@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -12,19 +12,19 @@ import (
 	"onebit/internal/ctxio"
 )
 
-// writeFile makes the file at path from what write writes. The path holds the
+// WriteFile makes the file at path from what write writes. The path holds the
 // finished file or what it held before, never a part: the bytes go to a
 // temporary file in its directory, which gets its name at the end and is gone
 // if anything fails or ctx is cancelled. An existing file is replaced only with
 // force; a device or pipe is written to as it is.
-func writeFile(ctx context.Context, path string, force bool, write func(io.Writer) error) error {
-	return writeFiles(ctx, []string{path}, force, func(_ int, w io.Writer) error { return write(w) })
+func WriteFile(ctx context.Context, path string, force bool, write func(io.Writer) error) error {
+	return WriteFiles(ctx, []string{path}, force, func(_ int, w io.Writer) error { return write(w) })
 }
 
-// writeFiles makes several, one after the other: all are there or none. They get their
+// WriteFiles makes several, one after the other: all are there or none. They get their
 // names when the last is finished, so that what fails before leaves every path as it
 // was. Only the end of the process while they get them can leave some without the others.
-func writeFiles(ctx context.Context, paths []string, force bool, write func(i int, w io.Writer) error) (err error) {
+func WriteFiles(ctx context.Context, paths []string, force bool, write func(i int, w io.Writer) error) (err error) {
 	outputs := make([]output, len(paths))
 	for i, path := range paths {
 		if outputs[i], err = newOutput(path, force); err != nil {
@@ -91,7 +91,7 @@ func (o *output) fill(ctx context.Context, write func(io.Writer) error) error {
 	}
 	f, err := openTemp(o.temp)
 	if err != nil {
-		return fmt.Errorf("cannot write %s: %w", o.path, withoutPath(err, o.temp))
+		return fmt.Errorf("cannot write %s: %w", o.path, WithoutPath(err, o.temp))
 	}
 	o.file = f
 	return o.fault(write(ctxio.NewWriter(ctx, f)))
@@ -99,7 +99,7 @@ func (o *output) fill(ctx context.Context, write func(io.Writer) error) error {
 
 func (o *output) fault(err error) error {
 	if err != nil {
-		err = fmt.Errorf("writing %s: %w", o.path, withoutPath(err, o.temp))
+		err = fmt.Errorf("writing %s: %w", o.path, WithoutPath(err, o.temp))
 	}
 	return err
 }
@@ -139,9 +139,9 @@ func openNamed(path string) (tempFile, error) {
 	return tempFile{File: f}, err
 }
 
-// withoutPath returns the cause of an error at path, which the message names
+// WithoutPath returns the cause of an error at path, which the message names
 // by another name already.
-func withoutPath(err error, path string) error {
+func WithoutPath(err error, path string) error {
 	var at *fs.PathError
 	if errors.As(err, &at) && at.Path == path {
 		return at.Err
@@ -155,7 +155,7 @@ func writeThrough(ctx context.Context, path string, write func(io.Writer) error)
 		return err
 	}
 	if err := errors.Join(write(ctxio.NewWriter(ctx, f)), f.Close()); err != nil {
-		return fmt.Errorf("writing %s: %w", path, withoutPath(err, path))
+		return fmt.Errorf("writing %s: %w", path, WithoutPath(err, path))
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"errors"
@@ -9,20 +9,20 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// gateTemp is how the folders begin in which gates build and run programs.
-const gateTemp = "onebit-gate-"
+// tempPrefix is how the folders begin in which gates build and run programs.
+const tempPrefix = "onebit-gate-"
 
-// makeGateTemp makes a gate's temporary folder, which holds a lock as long as
-// its process lives, and removes those that gates which were killed have left.
-func makeGateTemp() (dir string, remove func() error, err error) {
+// TempFolder makes a temporary folder of a gate, which holds a lock as long as its
+// process lives, and removes the folders of gates that were killed.
+func TempFolder() (dir string, remove func() error, err error) {
 	removeAbandoned()
 	// Another gate may take a new folder for an abandoned one before it is locked.
 	for range 3 {
-		if dir, err = os.MkdirTemp("", gateTemp); err != nil {
+		if dir, err = os.MkdirTemp("", tempPrefix); err != nil {
 			return "", nil, err
 		}
 		var unlock func() error
-		if unlock, err = lockFolder(dir); err != nil {
+		if unlock, err = LockFolder(dir); err != nil {
 			continue
 		}
 		if _, err = os.Stat(filepath.Join(dir, lockName)); err == nil {
@@ -36,7 +36,7 @@ func makeGateTemp() (dir string, remove func() error, err error) {
 // removeAbandoned removes the folders of gates whose lock nobody holds. What
 // cannot be removed is another user's.
 func removeAbandoned() {
-	locks, _ := filepath.Glob(filepath.Join(os.TempDir(), gateTemp+"*", lockName)) // a bad pattern finds nothing
+	locks, _ := filepath.Glob(filepath.Join(os.TempDir(), tempPrefix+"*", lockName)) // a bad pattern finds nothing
 	for _, path := range locks {
 		lock := flock.New(path, flock.SetFlag(os.O_RDWR))
 		if held, err := lock.TryLock(); err == nil && held {

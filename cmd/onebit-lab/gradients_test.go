@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"onebit/cmd/internal/cli"
 	"onebit/internal/require"
 	"onebit/models/train/gradients"
 )
@@ -53,7 +54,7 @@ func TestGradientTables(t *testing.T) {
 		}
 	}
 	b.Reset()
-	if err := printJSON(&b, newGradientsDocument("a text", "b1.58", 40, results)); err != nil {
+	if err := cli.PrintJSON(&b, newGradientsDocument("a text", "b1.58", 40, results)); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{`"held_out": null`, `"held_out": 2.5`, `"gradient": "inverse-scale"`} {

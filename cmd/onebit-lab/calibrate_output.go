@@ -6,6 +6,7 @@ import (
 
 	"onebit/bench/gate"
 	"onebit/bench/gate/calibrate"
+	"onebit/cmd/internal/cli"
 )
 
 // printPlayed prints how often gates were right and wrong, and then how often
@@ -16,22 +17,22 @@ func printPlayed(w io.Writer, played []playedNoise) error {
 			fmt.Fprintln(w)
 		}
 		fmt.Fprintf(w, "%s; in brackets 95%% intervals\n\n", p.Noise)
-		t := newTable(w, "slowdown", "any false claim", "exit 0", "exit 1", "exit 2", "exit 3", "found", "called SAME", "others SAME", "rounds", "minutes")
+		t := cli.NewTable(w, "slowdown", "any false claim", "exit 0", "exit 1", "exit 2", "exit 3", "found", "called SAME", "others SAME", "rounds", "minutes")
 		for _, r := range p.Rates {
-			t.row(sizeText(r.Size), r.Alarm, r.Exit[0].Percent(), r.Exit[1].Percent(), r.Exit[2].Percent(), r.Exit[3].Percent(),
+			t.Row(sizeText(r.Size), r.Alarm, r.Exit[0].Percent(), r.Exit[1].Percent(), r.Exit[2].Percent(), r.Exit[3].Percent(),
 				found(r.Slowed[gate.Slower]), found(r.Slowed[gate.Same]), r.Others[gate.Same].Percent(),
 				fmt.Sprintf("%.1f", r.Rounds), fmt.Sprintf("%.1f", r.Minutes))
 		}
-		if err := t.flush(); err != nil {
+		if err := t.Flush(); err != nil {
 			return err
 		}
 		for i, rival := range p.Rates[0].Rivals {
 			fmt.Fprintf(w, "\n%s\n\n", rival.Name)
-			t := newTable(w, "slowdown", "any false alarm", "found")
+			t := cli.NewTable(w, "slowdown", "any false alarm", "found")
 			for _, r := range p.Rates {
-				t.row(sizeText(r.Size), r.Rivals[i].False, found(r.Rivals[i].Found))
+				t.Row(sizeText(r.Size), r.Rivals[i].False, found(r.Rivals[i].Found))
 			}
-			if err := t.flush(); err != nil {
+			if err := t.Flush(); err != nil {
 				return err
 			}
 		}

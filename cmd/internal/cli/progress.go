@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"fmt"
@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"onebit/bench"
+	"onebit/bench/gate"
 	"onebit/internal/clock"
 	"onebit/internal/sysinfo"
 )
@@ -19,35 +20,35 @@ import (
 // progressInterval is how often a bar is drawn.
 const progressInterval = 100 * time.Millisecond
 
-// signInterval is how often a run that nobody watches on a terminal says how far it is.
-const signInterval = 30 * time.Second
+// SignInterval is how often a run that nobody watches on a terminal says how far it is.
+const SignInterval = 30 * time.Second
 
 // signs are lines of life for a log, where no bar can be drawn. They may be asked for
 // from several goroutines.
-type signs struct {
+type Signs struct {
 	w    io.Writer
 	now  func() time.Time
 	mu   sync.Mutex
 	last time.Time // or the beginning
 }
 
-func newSigns(w io.Writer, now func() time.Time) *signs { return &signs{w: w, now: now, last: now()} }
+func NewSigns(w io.Writer, now func() time.Time) *Signs { return &Signs{w: w, now: now, last: now()} }
 
 // show writes a line if the one before is long ago.
-func (s *signs) show(format string, args ...any) {
+func (s *Signs) Show(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if now := s.now(); now.Sub(s.last) >= signInterval {
+	if now := s.now(); now.Sub(s.last) >= SignInterval {
 		s.last = now
 		fmt.Fprintf(s.w, format+"\n", args...)
 	}
 }
 
-// newProgress returns a writer that counts bytes towards a total and shows
+// NewProgress returns a writer that counts bytes towards a total and shows
 // them on w. Closing it removes the bar.
-func newProgress(w io.Writer, what string, total int64) io.WriteCloser {
-	if !isTerminal(w) {
-		return &written{newSigns(w, clock.Now), what, total, 0}
+func NewProgress(w io.Writer, what string, total int64) io.WriteCloser {
+	if !IsTerminal(w) {
+		return &written{NewSigns(w, clock.Now), what, total, 0}
 	}
 	return bar{progressbar.NewOptions64(total,
 		progressbar.OptionSetWriter(w),
@@ -58,7 +59,7 @@ func newProgress(w io.Writer, what string, total int64) io.WriteCloser {
 	)}
 }
 
-func isTerminal(w io.Writer) bool {
+func IsTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
@@ -76,32 +77,32 @@ func (b bar) Close() error { return b.Finish() }
 
 // A written is the bar of a log.
 type written struct {
-	signs       *signs
+	signs       *Signs
 	what        string
 	total, done int64
 }
 
 func (p *written) Write(b []byte) (int, error) {
 	p.done += int64(len(b))
-	p.signs.show("%s: %s of %s", p.what, sysinfo.Bytes(p.done), sysinfo.Bytes(p.total))
+	p.signs.Show("%s: %s of %s", p.what, sysinfo.Bytes(p.done), sysinfo.Bytes(p.total))
 	return len(b), nil
 }
 
 func (p *written) Close() error { return nil }
 
-// A benchProgress tells how far a run has come: when the runner calls, never
+// A BenchProgress tells how far a run has come: when the runner calls, never
 // during a sample.
-type benchProgress struct {
-	signs *signs                   // nil: a terminal
+type BenchProgress struct {
+	signs *Signs                   // nil: a terminal
 	bar   *progressbar.ProgressBar // nil: not a terminal
 	last  time.Time
 }
 
-func newBenchProgress(w io.Writer) *benchProgress {
-	if !isTerminal(w) {
-		return &benchProgress{signs: newSigns(w, clock.Now)}
+func NewBenchProgress(w io.Writer) *BenchProgress {
+	if !IsTerminal(w) {
+		return &BenchProgress{signs: NewSigns(w, clock.Now)}
 	}
-	return &benchProgress{bar: progressbar.NewOptions(-1,
+	return &BenchProgress{bar: progressbar.NewOptions(-1,
 		progressbar.OptionSetWriter(w),
 		progressbar.OptionSetElapsedTime(false),
 		progressbar.OptionSetPredictTime(false),
@@ -109,9 +110,9 @@ func newBenchProgress(w io.Writer) *benchProgress {
 	)}
 }
 
-func (p *benchProgress) show(at bench.Progress) {
+func (p *BenchProgress) Show(at bench.Progress) {
 	if p.bar == nil {
-		p.signs.show("%v left, %s, %s", at.Left.Round(time.Second), at.Group, at.Doing)
+		p.signs.Show("%v left, %s, %s", at.Left.Round(time.Second), at.Group, at.Doing)
 		return
 	}
 	if time.Since(p.last) < progressInterval {
@@ -123,16 +124,16 @@ func (p *benchProgress) show(at bench.Progress) {
 	p.bar.Set(min(at.Done, at.Total))
 }
 
-func (p *benchProgress) close() {
+func (p *BenchProgress) Close() {
 	if p.bar != nil {
 		p.bar.Finish()
 	}
 }
 
-// terminalWidth returns the columns that what is printed to w may have: those
+// TerminalWidth returns the columns that what is printed to w may have: those
 // of COLUMNS, which who exports it means for files too, or of the terminal that
 // w is; else 0, for as many as need be.
-func terminalWidth(w io.Writer) int {
+func TerminalWidth(w io.Writer) int {
 	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
 		return n
 	}
@@ -146,18 +147,18 @@ func terminalWidth(w io.Writer) int {
 
 // A counter tells how many of some pieces of work are done. It may be set from several
 // goroutines.
-type counter struct {
-	signs *signs // nil: a terminal
+type Counter struct {
+	signs *Signs // nil: a terminal
 	what  string
 	total int
 	bar   *progressbar.ProgressBar // nil: not a terminal
 }
 
-func newCounter(w io.Writer, what string, total int) counter {
-	if !isTerminal(w) {
-		return counter{signs: newSigns(w, clock.Now), what: what, total: total}
+func NewCounter(w io.Writer, what string, total int) Counter {
+	if !IsTerminal(w) {
+		return Counter{signs: NewSigns(w, clock.Now), what: what, total: total}
 	}
-	return counter{bar: progressbar.NewOptions(total,
+	return Counter{bar: progressbar.NewOptions(total,
 		progressbar.OptionSetWriter(w),
 		progressbar.OptionSetDescription(what),
 		progressbar.OptionShowCount(),
@@ -166,16 +167,24 @@ func newCounter(w io.Writer, what string, total int) counter {
 	)}
 }
 
-func (c counter) set(done int) {
+func (c Counter) Set(done int) {
 	if c.bar == nil {
-		c.signs.show("%s: %d of %d", c.what, done, c.total)
+		c.signs.Show("%s: %d of %d", c.what, done, c.total)
 		return
 	}
 	c.bar.Set(done)
 }
 
-func (c counter) close() {
+func (c Counter) Close() {
 	if c.bar != nil {
 		c.bar.Finish()
+	}
+}
+
+// GateProgress is a gate's progress as a share of its budget.
+func GateProgress(p gate.Progress) bench.Progress {
+	return bench.Progress{
+		Group: fmt.Sprintf("round %d", p.Round+1), Doing: fmt.Sprintf("%s, %d of %d undecided", p.Doing, p.Undecided, p.All),
+		Done: int(p.Elapsed.Seconds()), Total: int(p.Budget.Seconds()), Elapsed: p.Elapsed, Left: max(0, p.Budget-p.Elapsed),
 	}
 }

@@ -1,7 +1,6 @@
-package main
+package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -43,15 +42,15 @@ func TestWriteFile(t *testing.T) {
 	}
 	dir := t.TempDir()
 	path := filepath.Join(dir, "out")
-	if err := writeFile(t.Context(), path, false, say("first")); err != nil {
+	if err := WriteFile(t.Context(), path, false, say("first")); err != nil {
 		t.Fatal(err)
 	}
 	onlyFile(t, dir, "out", "first")
-	if err := writeFile(t.Context(), path, false, say("second")); err == nil || !strings.HasSuffix(err.Error(), "out exists; --force replaces it") {
+	if err := WriteFile(t.Context(), path, false, say("second")); err == nil || !strings.HasSuffix(err.Error(), "out exists; --force replaces it") {
 		t.Errorf("error %v for an existing file", err)
 	}
 	onlyFile(t, dir, "out", "first")
-	if err := writeFile(t.Context(), path, true, say("second")); err != nil {
+	if err := WriteFile(t.Context(), path, true, say("second")); err != nil {
 		t.Fatal(err)
 	}
 	onlyFile(t, dir, "out", "second")
@@ -88,7 +87,7 @@ func TestWriteFileLeavesNothing(t *testing.T) {
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			err := writeFile(ctx, path, true, func(w io.Writer) error { return tt.write(cancel, w) })
+			err := WriteFile(ctx, path, true, func(w io.Writer) error { return tt.write(cancel, w) })
 			if !errors.Is(err, tt.want) {
 				t.Errorf("error %v, want %v", err, tt.want)
 			}
@@ -119,7 +118,7 @@ func TestWriteFilesTogether(t *testing.T) {
 		dir := t.TempDir()
 		paths := []string{filepath.Join(dir, "a"), filepath.Join(dir, "b")}
 		ctx, cancel := context.WithCancel(t.Context())
-		err := writeFiles(ctx, paths, false, func(i int, w io.Writer) error {
+		err := WriteFiles(ctx, paths, false, func(i int, w io.Writer) error {
 			if i == 1 {
 				return tt.second(cancel, paths[1], w)
 			}
@@ -145,11 +144,11 @@ func TestWriteFilesTogether(t *testing.T) {
 		_, err := io.WriteString(w, "after")
 		return err
 	}
-	if err := writeFiles(t.Context(), paths, false, write); err == nil || !strings.HasSuffix(err.Error(), "b exists; --force replaces it") {
+	if err := WriteFiles(t.Context(), paths, false, write); err == nil || !strings.HasSuffix(err.Error(), "b exists; --force replaces it") {
 		t.Errorf("error %v for a second file that exists", err)
 	}
 	onlyFile(t, dir, "b", "before")
-	if err := writeFiles(t.Context(), paths, true, write); err != nil {
+	if err := WriteFiles(t.Context(), paths, true, write); err != nil {
 		t.Fatal(err)
 	}
 	for _, path := range paths {
@@ -172,7 +171,7 @@ func TestWriteFileFollowsLinks(t *testing.T) {
 	if err := os.Symlink(target, link); err != nil {
 		t.Skipf("this system makes no symbolic links: %v", err)
 	}
-	err := writeFile(t.Context(), link, true, func(w io.Writer) error {
+	err := WriteFile(t.Context(), link, true, func(w io.Writer) error {
 		_, err := io.WriteString(w, "new")
 		return err
 	})
@@ -183,20 +182,4 @@ func TestWriteFileFollowsLinks(t *testing.T) {
 	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
 		t.Errorf("%s is no longer a link (%v)", link, err)
 	}
-}
-
-// An interrupt is told as such, and nothing is left.
-func TestRunInterrupted(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "before"), nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	var stdout, stderr bytes.Buffer
-	code := run(ctx, nil, &stdout, &stderr, []string{"synth", "tiny", "-o", filepath.Join(dir, "tiny.gguf")})
-	if code != 1 || !strings.HasPrefix(stderr.String(), "onebit: interrupted: ") {
-		t.Errorf("status %d, error output %q", code, &stderr)
-	}
-	onlyFile(t, dir, "before", "")
 }

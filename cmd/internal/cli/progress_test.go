@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"bytes"
@@ -20,9 +20,9 @@ func TestSignsOfLife(t *testing.T) {
 		show()
 		return log.String()
 	}
-	run := benchProgress{signs: newSigns(&log, clock)}
+	run := BenchProgress{signs: NewSigns(&log, clock)}
 	show := func() {
-		run.show(bench.Progress{Group: "q1_0_g128", Doing: "round 3", Left: 90 * time.Second, Done: 1, Total: 5})
+		run.Show(bench.Progress{Group: "q1_0_g128", Doing: "round 3", Left: 90 * time.Second, Done: 1, Total: 5})
 	}
 	const line = "1m30s left, q1_0_g128, round 3\n"
 	for i, tt := range []struct {
@@ -33,12 +33,12 @@ func TestSignsOfLife(t *testing.T) {
 			t.Errorf("%d: after %v: %q, want %q", i, tt.after, got, tt.want)
 		}
 	}
-	files := &written{newSigns(&log, clock), "convert", 3 << 20, 0}
+	files := &written{NewSigns(&log, clock), "convert", 3 << 20, 0}
 	if got := wait(time.Minute, func() { files.Write(make([]byte, 1<<20)) }); got != "convert: 1 MiB of 3 MiB\n" {
 		t.Errorf("a file: %q", got)
 	}
-	runs := counter{signs: newSigns(&log, clock), what: "runs", total: 12}
-	if got := wait(time.Minute, func() { runs.set(5) }); got != "runs: 5 of 12\n" {
+	runs := Counter{signs: NewSigns(&log, clock), what: "runs", total: 12}
+	if got := wait(time.Minute, func() { runs.Set(5) }); got != "runs: 5 of 12\n" {
 		t.Errorf("a counter: %q", got)
 	}
 }

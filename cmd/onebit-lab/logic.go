@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"onebit/cmd/internal/cli"
 	"onebit/formats"
 	"onebit/internal/count"
 	"onebit/kernels"
@@ -73,7 +74,7 @@ type footprintEntry struct {
 	Bytes   int    `json:"bytes"`
 }
 
-func newTrainLogic() *cobra.Command {
+func newLogic() *cobra.Command {
 	var f logicFlags
 	cmd := &cobra.Command{
 		Use:   "logic",
@@ -83,7 +84,7 @@ starts each; train NanoLogic's network on the state of SHA-256, and print what
 share of the bits it predicts in each round beside the ceiling that follows from what
 it is given; and pack models of given sizes in each format and count their bytes.
 Some minutes on two CPUs.`,
-		Args: exactArgs(),
+		Args: cli.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	flags := cmd.Flags()
@@ -103,15 +104,15 @@ Some minutes on two CPUs.`,
 
 func (f *logicFlags) run(cmd *cobra.Command) error {
 	if f.seeds < 1 || f.gates < 1 || f.width < 1 || f.loops < 1 || f.tested < 1 || f.steps < 0 || f.threads < 0 {
-		return usagef("--seeds, --gate-steps, --width, --loops and --messages are at least 1, --steps and --threads at least 0")
+		return cli.Usagef("--seeds, --gate-steps, --width, --loops and --messages are at least 1, --steps and --threads at least 0")
 	}
 	for _, n := range f.weights {
 		if n < 1 || n > 10_000_000_000 {
-			return usagef("--weights: %d is not from 1 to 10,000,000,000", n)
+			return cli.Usagef("--weights: %d is not from 1 to 10,000,000,000", n)
 		}
 	}
 	if f.out != "" { // minutes before it is written to
-		unlock, err := lockFolder(f.out)
+		unlock, err := cli.LockFolder(f.out)
 		if err != nil {
 			return err
 		}
@@ -134,7 +135,7 @@ func (f *logicFlags) run(cmd *cobra.Command) error {
 	if err := f.memory(ctx, w); err != nil || !f.json {
 		return err
 	}
-	return printJSON(cmd.OutOrStdout(), f.found)
+	return cli.PrintJSON(cmd.OutOrStdout(), f.found)
 }
 
 // gateForms are those that gates are learned with; 1bit needs 128 inputs.
@@ -153,7 +154,7 @@ func (f *logicFlags) learnGates(ctx context.Context, w io.Writer) error {
 	for _, form := range gateForms {
 		header = append(header, form.Name)
 	}
-	t := newTable(w, header...)
+	t := cli.NewTable(w, header...)
 	cells := map[*train.Form]*logic.Lesson{} // a parity that was learned
 	for _, g := range logic.Gates {
 		for i, hidden := range hiddenNeurons {
@@ -186,10 +187,10 @@ func (f *logicFlags) learnGates(ctx context.Context, w io.Writer) error {
 				}
 				row = append(row, text)
 			}
-			t.row(row...)
+			t.Row(row...)
 		}
 	}
-	if err := t.flush(); err != nil {
+	if err := t.Flush(); err != nil {
 		return err
 	}
 	return f.printWords(w, cells)
@@ -206,7 +207,7 @@ func (f *logicFlags) printWords(w io.Writer, cells map[*train.Form]*logic.Lesson
 	for _, form := range gateForms {
 		header = append(header, form.Name)
 	}
-	t := newTable(w, header...)
+	t := cli.NewTable(w, header...)
 	for _, word := range logic.Words {
 		row := []any{word.Name}
 		for _, form := range gateForms {
@@ -230,9 +231,9 @@ func (f *logicFlags) printWords(w io.Writer, cells map[*train.Form]*logic.Lesson
 			f.found.Words = append(f.found.Words, wordEntry{word.Name, form.Name, wordsTried, right})
 			row = append(row, count.Grouped(right))
 		}
-		t.row(row...)
+		t.Row(row...)
 	}
-	return t.flush()
+	return t.Flush()
 }
 
 const statesInBatch = 8
@@ -258,7 +259,7 @@ func (f *logicFlags) sha256(ctx context.Context, w, progress io.Writer) error {
 	for i, a := range found {
 		f.found.SHA256 = append(f.found.SHA256, accuracyEntry{names[i], a.Mean(), a.Rounds[:], a.Words[:]})
 	}
-	t := newTable(w, append([]any{"rounds", "ceiling"}, anys(names)...)...)
+	t := cli.NewTable(w, append([]any{"rounds", "ceiling"}, anys(names)...)...)
 	for from := 0; from < len(found[0].Rounds); from += 8 {
 		row := []any{fmt.Sprintf("%d to %d", from+1, from+8), percent(logic.Ceiling)}
 		for _, a := range found {
@@ -268,21 +269,21 @@ func (f *logicFlags) sha256(ctx context.Context, w, progress io.Writer) error {
 			}
 			row = append(row, percent(mean))
 		}
-		t.row(row...)
+		t.Row(row...)
 	}
 	row := []any{"all", percent(logic.Ceiling)}
 	for _, a := range found {
 		row = append(row, percent(a.Mean()))
 	}
-	t.row(row...)
+	t.Row(row...)
 	for i := range found[0].Words {
 		row := []any{"word " + string(rune('a'+i)), percent(wordCeiling(i))}
 		for _, a := range found {
 			row = append(row, percent(a.Words[i]))
 		}
-		t.row(row...)
+		t.Row(row...)
 	}
-	if err := t.flush(); err != nil || f.out == "" {
+	if err := t.Flush(); err != nil || f.out == "" {
 		return err
 	}
 	return f.drawRounds(names, found)
@@ -296,7 +297,7 @@ func wordCeiling(word int) float64 {
 	return 1
 }
 
-func percent(share float64) string { return fixed(1, 100*share) + " %" }
+func percent(share float64) string { return cli.Fixed(1, 100*share) + " %" }
 
 func (f *logicFlags) trainSparse(ctx context.Context, progress io.Writer, pool *kernels.Pool, form *train.Form) (*logic.Sparse, error) {
 	b := train.NewBuilder(pool, 1)
@@ -312,8 +313,8 @@ func (f *logicFlags) trainSparse(ctx context.Context, progress io.Writer, pool *
 	o.Clip = 1
 	rate := train.WarmupCosine(2e-3, 0, f.steps/20, f.steps)
 	r := rand.New(rand.NewPCG(1, 0))
-	bar := newCounter(progress, form.Name, f.steps)
-	defer bar.close()
+	bar := cli.NewCounter(progress, form.Name, f.steps)
+	defer bar.Close()
 	for step := 1; step <= f.steps; step++ {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -321,7 +322,7 @@ func (f *logicFlags) trainSparse(ctx context.Context, progress io.Writer, pool *
 		if _, err := s.Train(o, b, step, rate(step), logic.NewBatch(r, statesInBatch, len(logic.Accuracy{}.Rounds))); err != nil {
 			return nil, err
 		}
-		bar.set(step)
+		bar.Set(step)
 	}
 	return s, nil
 }
@@ -352,7 +353,7 @@ func (f *logicFlags) drawRounds(names []string, found []*logic.Accuracy) error {
 // memory prints what models take in each format.
 func (f *logicFlags) memory(ctx context.Context, w io.Writer) error {
 	fmt.Fprintln(w, "Bytes of packed ternary weights, allocated, packed and counted, and how many times smaller than fp16 that is:")
-	t := newTable(w, "weights", "fp16, computed", "format", "bytes", "bits per weight", "smaller")
+	t := cli.NewTable(w, "weights", "fp16, computed", "format", "bytes", "bits per weight", "smaller")
 	for _, n := range f.weights {
 		for i, format := range logic.PackedFormats {
 			if err := ctx.Err(); err != nil {
@@ -363,16 +364,16 @@ func (f *logicFlags) memory(ctx context.Context, w io.Writer) error {
 				return err
 			}
 			f.found.Formats = append(f.found.Formats, footprintEntry{n, format.Name, size.Bytes})
-			row := []any{count.Grouped(n), count.Grouped(2 * n), format.Name, count.Grouped(size.Bytes), fixed(4, size.BitsPerWeight()), fixed(2, size.Reduction()) + "×"}
+			row := []any{count.Grouped(n), count.Grouped(2 * n), format.Name, count.Grouped(size.Bytes), cli.Fixed(4, size.BitsPerWeight()), cli.Fixed(2, size.Reduction()) + "×"}
 			if i > 0 {
 				row[0], row[1] = "", ""
 			}
-			t.row(row...)
+			t.Row(row...)
 		}
 		ideal := int(math.Ceil(float64(n) * math.Log2(3) / 8))
-		t.row("", "", "log2 3, computed", count.Grouped(ideal), fixed(4, math.Log2(3)), fixed(2, 16/math.Log2(3))+"×")
+		t.Row("", "", "log2 3, computed", count.Grouped(ideal), cli.Fixed(4, math.Log2(3)), cli.Fixed(2, 16/math.Log2(3))+"×")
 	}
-	if err := t.flush(); err != nil {
+	if err := t.Flush(); err != nil {
 		return err
 	}
 	fmt.Fprintln(w)
@@ -396,7 +397,7 @@ func (f *logicFlags) printNanoLogic(w io.Writer) error {
 		rounded += len(l.Weight.W)
 	}
 	fmt.Fprintf(w, "NanoLogic's network at width %d: %s weights, %s of them rounded; the others in fp16.\n", nanoLogicWidth, count.Grouped(weights), count.Grouped(rounded))
-	t := newTable(w, "format", "bytes", "smaller than all in fp16")
+	t := cli.NewTable(w, "format", "bytes", "smaller than all in fp16")
 	for _, format := range []*formats.Type{formats.I2_S, formats.TQ1_0} {
 		size := 2 * (weights - rounded)
 		for _, l := range s.Products() {
@@ -407,7 +408,7 @@ func (f *logicFlags) printNanoLogic(w io.Writer) error {
 			size += len(packed.Data)
 		}
 		f.found.NanoLogic = append(f.found.NanoLogic, footprintEntry{weights, format.Name, size})
-		t.row(format.Name, count.Grouped(size), fixed(2, float64(2*weights)/float64(size))+"×")
+		t.Row(format.Name, count.Grouped(size), cli.Fixed(2, float64(2*weights)/float64(size))+"×")
 	}
-	return t.flush()
+	return t.Flush()
 }

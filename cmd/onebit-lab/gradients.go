@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"onebit/cmd/internal/cli"
 	"onebit/models/train"
 	"onebit/models/train/gradients"
 	"onebit/models/train/lm"
@@ -18,7 +19,7 @@ import (
 )
 
 type gradientsFlags struct {
-	corpus corpusFlags
+	corpus lm.Origin
 	form   string
 	seeds  int
 	steps  int
@@ -26,7 +27,7 @@ type gradientsFlags struct {
 	json   bool
 }
 
-func newTrainGradients() *cobra.Command {
+func newGradients() *cobra.Command {
 	var f gradientsFlags
 	cmd := &cobra.Command{
 		Use:   "gradients",
@@ -38,11 +39,11 @@ from several seeds, with and without norms and clipping. Print the norms of the
 gradients at the first step and the losses on held-out text, and draw them.
 Results are the same for any number of threads. It takes some five minutes on two
 CPUs.`,
-		Args: exactArgs(),
+		Args: cli.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	flags := cmd.Flags()
-	f.corpus.add(flags)
+	cli.CorpusFlags(flags, &f.corpus)
 	flags.StringVar(&f.form, "form", train.NanoLogic.Name, "`NAME` of the form of the weights: nanologic or b1.58")
 	flags.IntVar(&f.seeds, "seeds", 3, "`NUMBER` of seeds")
 	flags.IntVar(&f.steps, "steps", 300, "`NUMBER` of steps of each run")
@@ -56,21 +57,21 @@ func (f *gradientsFlags) run(cmd *cobra.Command) error {
 	form, err := train.LookupForm(f.form)
 	switch {
 	case err != nil:
-		return usagef("--form: %w", err)
+		return cli.Usagef("--form: %w", err)
 	case f.seeds < 1 || f.steps < 20:
-		return usagef("--seeds is at least 1, --steps at least 20")
+		return cli.Usagef("--seeds is at least 1, --steps at least 20")
 	}
 	if err := (train.Options{Form: form, Gradient: train.InverseScale}).Check(128, 128); err != nil {
-		return usagef("--form: %w", err)
+		return cli.Usagef("--form: %w", err)
 	}
 	if f.out != "" { // minutes before it is written to
-		unlock, err := lockFolder(f.out)
+		unlock, err := cli.LockFolder(f.out)
 		if err != nil {
 			return err
 		}
 		defer unlock()
 	}
-	corpus, err := f.corpus.read(cmd.Context())
+	corpus, err := f.corpus.Read(cmd.Context())
 	if err != nil {
 		return err
 	}
@@ -80,16 +81,16 @@ func (f *gradientsFlags) run(cmd *cobra.Command) error {
 		HeldOut: []byte(strings.Join(slices.Collect(lm.Texts(corpus.HeldOut)), "\n")),
 	}
 	trials := gradients.Grid(f.seeds)
-	progress := newCounter(cmd.ErrOrStderr(), "runs", len(trials))
-	c.Progress = progress.set
+	progress := cli.NewCounter(cmd.ErrOrStderr(), "runs", len(trials))
+	c.Progress = progress.Set
 	results, err := gradients.Run(cmd.Context(), c, trials)
-	progress.close()
+	progress.Close()
 	if err != nil {
 		return err
 	}
 	groups := gradients.Groups(results)
 	if f.json {
-		err = printJSON(cmd.OutOrStdout(), newGradientsDocument(corpus.Name, form.Name, f.steps, results))
+		err = cli.PrintJSON(cmd.OutOrStdout(), newGradientsDocument(corpus.Name, form.Name, f.steps, results))
 	} else {
 		title := fmt.Sprintf("Text: %s. Weights: form %s. %d runs of %d steps.", corpus.Name, form.Name, len(trials), f.steps)
 		err = printGradients(cmd.OutOrStdout(), title, groups)
@@ -160,16 +161,16 @@ func printFirstNorms(w io.Writer, groups []*gradients.Group) error {
 			}
 		}
 		fmt.Fprintf(w, "Norm of each product's weight gradient at step 1 (seed 1, %s):\n", gradients.Setting{Normed: normed})
-		t := newTable(w, append([]any{"product", "γ"}, append(anys(gradients.Gradients()), "inverse/exact", "1/γ")...)...)
+		t := cli.NewTable(w, append([]any{"product", "γ"}, append(anys(gradients.Gradients()), "inverse/exact", "1/γ")...)...)
 		exact, inverse := first[train.Exact.String()], first[train.InverseScale.String()]
 		for i, gamma := range exact.Scales {
-			cells := []any{i, fixed(4, gamma)}
+			cells := []any{i, cli.Fixed(4, gamma)}
 			for _, name := range gradients.Gradients() {
-				cells = append(cells, fixed(3, first[name].FirstNorms[i]))
+				cells = append(cells, cli.Fixed(3, first[name].FirstNorms[i]))
 			}
-			t.row(append(cells, fixed(1, inverse.FirstNorms[i]/exact.FirstNorms[i]), fixed(1, 1/gamma))...)
+			t.Row(append(cells, cli.Fixed(1, inverse.FirstNorms[i]/exact.FirstNorms[i]), cli.Fixed(1, 1/gamma))...)
 		}
-		if err := t.flush(); err != nil {
+		if err := t.Flush(); err != nil {
 			return err
 		}
 	}
@@ -186,7 +187,7 @@ func anys[T any](values []T) (out []any) {
 // printHeldOut prints the losses of a setting.
 func printHeldOut(w io.Writer, groups []*gradients.Group, s gradients.Setting) error {
 	fmt.Fprintf(w, "Held-out loss in nats per byte, mean (least to largest) over seeds; %s:\n", s)
-	t := newTable(w, append([]any{"optimizer", "rate"}, anys(gradients.Gradients())...)...)
+	t := cli.NewTable(w, append([]any{"optimizer", "rate"}, anys(gradients.Gradients())...)...)
 	for _, optimizer := range train.RuleNames() {
 		for i, rate := range gradients.Rates(optimizer) {
 			cells := []any{optimizer, rate}
@@ -200,10 +201,10 @@ func printHeldOut(w io.Writer, groups []*gradients.Group, s gradients.Setting) e
 					}
 				}
 			}
-			t.row(cells...)
+			t.Row(cells...)
 		}
 	}
-	return t.flush()
+	return t.Flush()
 }
 
 func heldOutText(g *gradients.Group, best bool) string {
@@ -274,5 +275,5 @@ func stepCurve(g *gradients.Group, of func(*gradients.Result) []float64) reports
 // writeCurves draws a figure into a file, in the place of the one that was there. It is
 // over before anyone would interrupt it.
 func writeCurves(path string, c reports.Curves) error {
-	return writeFile(context.Background(), path, true, c.WritePNG)
+	return cli.WriteFile(context.Background(), path, true, c.WritePNG)
 }

@@ -15,6 +15,7 @@ import (
 	"onebit/bench"
 	"onebit/bench/gate"
 	"onebit/bench/gate/calibrate"
+	"onebit/cmd/internal/cli"
 	"onebit/internal/bounded"
 )
 
@@ -32,7 +33,7 @@ type calibrateFlags struct {
 	asJSON  bool
 }
 
-func newGateCalibrate() *cobra.Command {
+func newCalibrate() *cobra.Command {
 	var f calibrateFlags
 	cmd := &cobra.Command{
 		Use:   "calibrate",
@@ -48,11 +49,13 @@ and little beside (docs/measurements/gate.md). --record does that here.
 --end-to-end gates real programs here: as many with functions moved and functions
 added that nobody calls, and as many with work added in four of 20 cases.
 
-  onebit gate calibrate
-  onebit gate calibrate --record noise.csv.gz --budget 10m
-  onebit gate calibrate --from noise.csv.gz --gates 100 --sizes 0,5
-  onebit gate calibrate --end-to-end 10 --share 5`,
-		Args: func(cmd *cobra.Command, args []string) error { return errors.Join(exactArgs()(cmd, args), f.check()) },
+  onebit-lab calibrate
+  onebit-lab calibrate --record noise.csv.gz --budget 10m
+  onebit-lab calibrate --from noise.csv.gz --gates 100 --sizes 0,5
+  onebit-lab calibrate --end-to-end 10 --share 5`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			return errors.Join(cli.ExactArgs()(cmd, args), f.check())
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	flags := cmd.Flags()
@@ -74,19 +77,19 @@ added that nobody calls, and as many with work added in four of 20 cases.
 func (f *calibrateFlags) check() error {
 	switch {
 	case f.gates < 1 || f.gates > 1e6:
-		return usagef("--gates %d: give a number from 1 to 1000000", f.gates)
+		return cli.Usagef("--gates %d: give a number from 1 to 1000000", f.gates)
 	case f.budget <= 0 || f.process < 0 || f.cpus < 0:
-		return usagef("--budget, --process and --cpu take positive values")
+		return cli.Usagef("--budget, --process and --cpu take positive values")
 	case len(f.sizes) == 0:
-		return usagef("--sizes is empty: 0 is a comparison of the same with itself")
+		return cli.Usagef("--sizes is empty: 0 is a comparison of the same with itself")
 	case f.record != "" && len(f.from) > 0 || f.real != 0 && (f.record != "" || len(f.from) > 0):
-		return usagef("--record, --from and --end-to-end exclude each other")
+		return cli.Usagef("--record, --from and --end-to-end exclude each other")
 	case f.real < 0 || !(f.share >= 0.5 && f.share <= 1000):
-		return usagef("--end-to-end takes a number of gates, --share a percentage from 0.5 to 1000")
+		return cli.Usagef("--end-to-end takes a number of gates, --share a percentage from 0.5 to 1000")
 	}
 	for _, s := range f.sizes {
 		if !(s >= 0 && s <= 1000) {
-			return usagef("--sizes %v: give percentages from 0 to 1000", s)
+			return cli.Usagef("--sizes %v: give percentages from 0 to 1000", s)
 		}
 	}
 	return nil
@@ -105,7 +108,7 @@ func (f *calibrateFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	if f.asJSON {
-		return printJSON(cmd.OutOrStdout(), played)
+		return cli.PrintJSON(cmd.OutOrStdout(), played)
 	}
 	return printPlayed(cmd.OutOrStdout(), played)
 }
@@ -119,16 +122,16 @@ type playedNoise struct {
 
 // endToEnd gates real programs.
 func (f *calibrateFlags) endToEnd(cmd *cobra.Command) (all []playedNoise, err error) {
-	temp, remove, err := makeGateTemp()
+	temp, remove, err := cli.TempFolder()
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
-	progress := newBenchProgress(cmd.ErrOrStderr())
-	defer progress.close()
+	progress := cli.NewBenchProgress(cmd.ErrOrStderr())
+	defer progress.Close()
 	moved, added, err := calibrate.Real(cmd.Context(), temp, calibrate.RealOptions{
 		Gates: f.real, Share: f.share / 100, Budget: f.budget, CPUs: f.cpus, Seed: cmp.Or(f.seed, uint64(time.Now().UnixNano())),
-		Progress: func(p gate.Progress) { progress.show(gateProgress(p)) },
+		Progress: func(p gate.Progress) { progress.Show(cli.GateProgress(p)) },
 	})
 	if err != nil {
 		return nil, err
@@ -142,8 +145,8 @@ func (f *calibrateFlags) replay(cmd *cobra.Command) (all []playedNoise, err erro
 	if err != nil {
 		return nil, err
 	}
-	progress := newBenchProgress(cmd.ErrOrStderr())
-	defer progress.close()
+	progress := cli.NewBenchProgress(cmd.ErrOrStderr())
+	defer progress.Close()
 	for _, kind := range slices.Sorted(maps.Keys(recordings)) {
 		noise, err := calibrate.NewNoise(recordings[kind]...)
 		if err != nil {
@@ -154,7 +157,7 @@ func (f *calibrateFlags) replay(cmd *cobra.Command) (all []playedNoise, err erro
 			opt.Sizes = append(opt.Sizes, s/100)
 		}
 		opt.Done = func(gates int) {
-			progress.show(bench.Progress{Group: kind, Doing: "play", Done: gates, Total: f.gates * len(f.sizes)})
+			progress.Show(bench.Progress{Group: kind, Doing: "play", Done: gates, Total: f.gates * len(f.sizes)})
 		}
 		rates, err := calibrate.Replay(cmd.Context(), noise, opt)
 		if err != nil {
@@ -196,30 +199,22 @@ func (f *calibrateFlags) recordTo(cmd *cobra.Command) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, out.Close()) }()
-	temp, remove, err := makeGateTemp()
+	temp, remove, err := cli.TempFolder()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
-	progress := newBenchProgress(cmd.ErrOrStderr())
-	defer progress.close()
+	progress := cli.NewBenchProgress(cmd.ErrOrStderr())
+	defer progress.Close()
 	recording, err := calibrate.Record(cmd.Context(), filepath.Join(temp, "module"), calibrate.RecordOptions{
 		Budget: f.budget, Process: f.process, CPUs: f.cpus, Seed: cmp.Or(f.seed, uint64(time.Now().UnixNano())),
-		Progress: func(p gate.Progress) { progress.show(gateProgress(p)) },
+		Progress: func(p gate.Progress) { progress.Show(cli.GateProgress(p)) },
 	})
-	progress.close()
+	progress.Close()
 	if recording == nil {
 		return err
 	}
 	_, writeErr := recording.WriteTo(out)
 	fmt.Fprintf(cmd.ErrOrStderr(), "%s: %d processes\n", f.record, len(recording.Measurements))
 	return errors.Join(err, writeErr)
-}
-
-// gateProgress shows a gate's progress as a share of its budget.
-func gateProgress(p gate.Progress) bench.Progress {
-	return bench.Progress{
-		Group: fmt.Sprintf("round %d", p.Round+1), Doing: fmt.Sprintf("%s, %d of %d undecided", p.Doing, p.Undecided, p.All),
-		Done: int(p.Elapsed.Seconds()), Total: int(p.Budget.Seconds()), Elapsed: p.Elapsed, Left: max(0, p.Budget-p.Elapsed),
-	}
 }

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"io"
@@ -19,7 +19,7 @@ func TestWriteFileWithoutName(t *testing.T) {
 	if !probe.unnamed {
 		t.Skip("the file system has no unnamed files")
 	}
-	err = writeFile(t.Context(), path, false, func(w io.Writer) error {
+	err = WriteFile(t.Context(), path, false, func(w io.Writer) error {
 		if _, err := io.WriteString(w, "half"); err != nil {
 			return err
 		}
