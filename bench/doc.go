@@ -65,7 +65,7 @@
 //   - Several threads read from their caches at hardly more than one thread's
 //     rate ([Case.Solo]).
 //
-// [results.Sample] has these warnings.
+// Each sample has the warnings about its group ([results.Sample]).
 //
 // Package results reads and writes the file; package noise says what the samples say.
 package bench

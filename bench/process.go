@@ -8,7 +8,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"time"
 
 	"onebit/bench/results"
@@ -162,7 +161,7 @@ func (run *run) passes(ctx context.Context, suite Suite) error {
 		if !more {
 			return nil
 		}
-		relay, before := &relay{run: run, job: job}, len(run.results.Samples)
+		relay, before := newRelay(run, job), len(run.results.Samples)
 		err := run.Start(ctx, relay.job, relay)
 		if rerr := relay.end(); rerr != nil {
 			return rerr
@@ -210,14 +209,24 @@ func tell(w *results.Writer, p Progress) error {
 
 // A relay takes what a process writes and makes it part of the run.
 type relay struct {
-	run     *run
-	job     Job
-	rest    []byte           // a line without an end
-	failure *results.Failure // that is being read
-	group   string
-	slices  string // the line above the next sample
-	at      Progress
-	err     error
+	run    *run
+	job    Job
+	rest   []byte // a line without an end
+	reader *results.Reader
+	at     Progress
+	err    error
+}
+
+func newRelay(run *run, job Job) *relay {
+	r := &relay{run: run, job: job}
+	r.reader = results.NewReader(fmt.Sprintf("process %d", job.Process), results.Found{
+		Sample: func(s results.Sample) error {
+			s.Process = job.Process
+			return run.adopt(s)
+		},
+		Failure: run.failElsewhere, Warning: run.warn, Note: r.note,
+	})
+	return r
 }
 
 // Write takes part of what the process wrote. Its error is the run's: that the
@@ -229,7 +238,7 @@ func (r *relay) Write(p []byte) (int, error) {
 		if i < 0 {
 			break
 		}
-		r.err = r.line(string(r.rest[:i]))
+		r.err = r.reader.Line(r.rest[:i])
 		r.rest = r.rest[i+1:]
 	}
 	return len(p), r.err
@@ -239,64 +248,18 @@ func (r *relay) Write(p []byte) (int, error) {
 // of a line, the line is worth nothing.
 func (r *relay) end() error {
 	if r.err == nil {
-		r.err = r.flush()
+		r.err = r.reader.End()
 	}
 	return r.err
 }
 
-func (r *relay) line(line string) error {
-	if reason, ok := strings.CutPrefix(line, results.ReasonIndent); ok && r.failure != nil {
-		r.failure.AddReason(reason)
+// failElsewhere writes another process's failure, if it is the case's first.
+func (run *run) failElsewhere(f results.Failure) error {
+	if slices.Contains(run.failed(), f.Name.Full) {
 		return nil
 	}
-	if err := r.flush(); err != nil {
-		return err
-	}
-	if text, ok := strings.CutPrefix(line, "# "+progressKind+" "); ok {
-		return r.progress(text)
-	}
-	if text, ok := strings.CutPrefix(line, results.WarningPrefix); ok {
-		return r.run.warn(text)
-	}
-	if name, ok := strings.CutPrefix(line, results.GroupPrefix); ok {
-		r.group = name
-		return nil
-	}
-	if strings.HasPrefix(line, results.SlicesPrefix) {
-		r.slices = line + "\n"
-		return nil
-	}
-	if name, ok := strings.CutPrefix(line, results.FailPrefix); ok {
-		r.failure = &results.Failure{Name: results.ParseName(name)}
-		return nil
-	}
-	return r.sample(line)
-}
-
-// flush passes on a failure that has been read.
-func (r *relay) flush() error {
-	f := r.failure
-	r.failure = nil
-	if f == nil || slices.Contains(r.run.failed(), f.Name.Full) {
-		return nil
-	}
-	r.run.results.Failures = append(r.run.results.Failures, *f)
-	return r.run.w.Failure(*f)
-}
-
-func (r *relay) sample(line string) error {
-	read, err := results.Read(strings.NewReader(r.slices+line+"\n"), fmt.Sprintf("process %d", r.job.Process))
-	r.slices = ""
-	if err != nil {
-		return err
-	}
-	for _, s := range read.Samples {
-		s.Group, s.Process = r.group, r.job.Process
-		if err := r.run.adopt(s); err != nil {
-			return err
-		}
-	}
-	return nil
+	run.results.Failures = append(run.results.Failures, f)
+	return run.w.Failure(f)
 }
 
 // adopt writes another process's sample. Values that are computed are so by
@@ -320,9 +283,13 @@ func (run *run) adopt(s results.Sample) error {
 	return run.record(s)
 }
 
-func (r *relay) progress(text string) error {
-	if err := json.Unmarshal([]byte(text), &r.at); err != nil {
-		return fmt.Errorf("bench: process %d: progress %.80q: %w", r.job.Process, text, err)
+// note takes how far the process has come.
+func (r *relay) note(n results.Note) error {
+	if n.Kind != progressKind {
+		return nil
+	}
+	if err := json.Unmarshal([]byte(n.Text), &r.at); err != nil {
+		return fmt.Errorf("bench: process %d: progress %.80q: %w", r.job.Process, n.Text, err)
 	}
 	run := r.run
 	if run.Progress == nil {

@@ -30,7 +30,7 @@ func (run *run) emit(s results.Sample) error {
 
 // record writes a sample.
 func (run *run) record(s results.Sample) error {
-	s.Package, s.Weights = run.results.Setting("pkg"), run.models[s.Name.Get(results.ModelKey)]
+	s.Package, s.Weights = run.results.Setting("pkg"), run.models[s.Name.Model()]
 	if err := run.w.Sample(s); err != nil {
 		return err
 	}

@@ -718,7 +718,7 @@ func TestDoubtsBecomeWarningsOnce(t *testing.T) {
 	if diff := cmp.Diff(want, res.Warnings); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s", diff)
 	}
-	if n := strings.Count(string(file), results.WarningPrefix+"a virtual machine\n"); n != 1 {
+	if n := strings.Count(string(file), "# warning: "+"a virtual machine\n"); n != 1 {
 		t.Errorf("the file holds the warning %d times", n)
 	}
 }

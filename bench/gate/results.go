@@ -10,9 +10,6 @@ import (
 	"math"
 	"runtime"
 	"slices"
-	"strings"
-
-	"golang.org/x/perf/benchfmt"
 
 	"onebit/bench/noise"
 	"onebit/bench/results"
@@ -35,14 +32,10 @@ func (r *Results) Setting(key string) string {
 	return (&results.Set{Settings: r.Settings}).Setting(key)
 }
 
-// The lines of a file of results that the benchmark format has no words for.
-// Each process has its number, as in other results files, and what a
-// Measurement says of it; what the gate found stands at the end, as JSON.
+// sideKey and packageKey are settings of samples, and not of the file.
 const (
-	processPrefix = "# process "
-	gatePrefix    = "# gate "
-	sideKey       = "side"
-	packageKey    = "pkg"
+	sideKey    = "side"
+	packageKey = "pkg"
 )
 
 // A Recorder writes what a gate measures in the Go benchmark format, process by
@@ -52,9 +45,9 @@ const (
 // nothing is written after it.
 type Recorder struct {
 	out     io.Writer
-	header  []byte // until it is written
+	lines   bytes.Buffer // not yet in out
+	file    *results.Writer
 	better  func(unit string) int
-	suffix  string // -GOMAXPROCS, as go test appends it
 	units   map[string]bool
 	last    Measurement
 	process int
@@ -65,33 +58,45 @@ type Recorder struct {
 // measurement. better is that of Options.
 func NewRecorder(out io.Writer, settings []results.Setting, better func(unit string) int) *Recorder {
 	r := &Recorder{out: out, better: better, units: map[string]bool{}}
-	if procs := runtime.GOMAXPROCS(0); procs != 1 {
-		r.suffix = fmt.Sprintf("-%d", procs)
-	}
-	var b bytes.Buffer
+	r.file = results.NewWriter(&r.lines)
+	var header []results.Setting
 	for _, s := range settings {
-		if value := strings.Join(strings.Fields(s.Value), " "); value != "" && s.Key != packageKey && s.Key != sideKey {
-			fmt.Fprintf(&b, "%s: %s\n", s.Key, term.Text(value))
+		if s.Key != packageKey && s.Key != sideKey {
+			header = append(header, results.Setting{Key: s.Key, Value: results.OneLine(s.Value)})
 		}
 	}
-	r.header = b.Bytes()
+	r.keep(r.file.Settings(header))
 	return r
 }
 
 // Record writes a measurement.
 func (r *Recorder) Record(m Measurement) {
-	var b bytes.Buffer
-	r.newUnits(&b, m.Values)
-	if m.Package != r.last.Package {
-		fmt.Fprintf(&b, "\n%s: %s\n", packageKey, m.Package)
+	for _, v := range m.Values {
+		if !r.units[v.Unit] {
+			r.units[v.Unit] = true
+			r.keep(r.file.Unit(v.Unit, r.better(v.Unit), results.UnitOf(v.Unit).Exact))
+		}
 	}
 	if r.process == 0 || !m.sameProcess(r.last) {
 		r.process++
-		fmt.Fprintf(&b, processPrefix+"%d\n"+results.RoundFormat+"\n%s: %s\n", r.process, m.Round, m.Position, m.Start, m.Took, sideKey, m.Side)
 	}
 	r.last = m
-	writeSample(&b, m.Name+r.suffix, m.N, m.Values)
-	r.write(b.Bytes())
+	s := m.sample()
+	s.Process = r.process
+	r.keep(r.file.Sample(s))
+	r.flush()
+}
+
+// sample is a measurement as a file has it.
+func (m Measurement) sample() results.Sample {
+	s := results.Sample{
+		Name: results.Name{Full: m.Name}, Iters: max(m.N, 1), Values: m.Values, Package: m.Package, Side: m.Side.String(),
+		Round: m.Round, Position: m.Position, Start: m.Start, Took: m.Took,
+	}
+	if procs := runtime.GOMAXPROCS(0); procs != 1 {
+		s.Name.Procs = procs // as go test does
+	}
+	return s
 }
 
 // sameProcess reports whether one process made both measurements.
@@ -99,58 +104,20 @@ func (m Measurement) sameProcess(other Measurement) bool {
 	return m.Package == other.Package && m.Round == other.Round && m.Position == other.Position && m.Start == other.Start
 }
 
-// newUnits writes the directions of units that no line before had.
-func (r *Recorder) newUnits(b *bytes.Buffer, values []results.Metric) {
-	for _, v := range values {
-		if r.units[v.Unit] {
-			continue
-		}
-		r.units[v.Unit] = true
-		if better := direction(r.better(v.Unit)); better != "" {
-			fmt.Fprintf(b, "Unit %s better=%s\n", v.Unit, better)
-		}
-		if results.UnitOf(v.Unit).Exact {
-			fmt.Fprintf(b, "Unit %s assume=exact\n", v.Unit)
-		}
-	}
-}
-
-// direction is a unit's better= in the benchmark format; "" if it is not known.
-func direction(better int) string {
-	switch {
-	case better > 0:
-		return "higher"
-	case better < 0:
-		return "lower"
-	}
-	return ""
-}
-
-// writeSample writes a line of the benchmark format. A buffer takes everything.
-func writeSample(b *bytes.Buffer, name string, n int, values []results.Metric) {
-	line := &benchfmt.Result{Name: benchfmt.Name(name), Iters: max(n, 1)}
-	for _, v := range values {
-		line.Values = append(line.Values, benchfmt.Value{Value: v.Value, Unit: v.Unit})
-	}
-	_ = benchfmt.NewWriter(b).Write(line)
-}
-
 // Warn writes a doubt about the run, before the first measurement together with
 // the header.
 func (r *Recorder) Warn(text string) {
-	line := fmt.Appendf(nil, "# warning: %s\n", term.Text(text))
-	if r.process == 0 {
-		r.header = append(r.header, line...)
-		return
+	r.keep(r.file.Warning(term.Text(text)))
+	if r.process > 0 {
+		r.flush()
 	}
-	r.write(line)
 }
 
 // Finish writes what the gate found and how that came about. The report comes
 // last: without it the file is that of a gate that did not judge.
 func (r *Recorder) Finish(report *Report, profiles []Profile) error {
 	if r.process == 0 { // a side tells that the file is a gate's
-		r.write(fmt.Appendf(nil, "%s: %s\n", sideKey, Head))
+		r.keep(r.file.Settings([]results.Setting{{Key: sideKey, Value: Head.String()}}))
 	}
 	d := NewDocument(report, nil)
 	for _, f := range d.Findings {
@@ -177,18 +144,28 @@ func (r *Recorder) note(kind string, v any) {
 		r.err = errors.Join(r.err, fmt.Errorf("writing the gate's %s: %w", kind, err))
 		return
 	}
-	r.write(fmt.Appendf(nil, "%s%s %s\n", gatePrefix, kind, term.JSON(text)))
+	r.keep(r.file.Remark(results.GateNote, kind+" "+string(term.JSON(text))))
+	r.flush()
 }
 
 // Err is the first error of writing.
 func (r *Recorder) Err() error { return r.err }
 
-func (r *Recorder) write(text []byte) {
+// keep keeps the first error.
+func (r *Recorder) keep(err error) {
+	if r.err == nil {
+		r.err = err
+	}
+}
+
+// flush writes the lines that wait, unless a write failed before.
+func (r *Recorder) flush() {
 	if r.err != nil {
 		return
 	}
-	text, r.header = append(r.header, text...), nil
-	if _, err := r.out.Write(text); err != nil {
+	_, err := r.out.Write(r.lines.Bytes())
+	r.lines.Reset()
+	if err != nil {
 		r.err = fmt.Errorf("writing the gate's results: %w (what the processes before number %d measured stays there)", err, max(r.process, 1))
 	}
 }
@@ -196,24 +173,23 @@ func (r *Recorder) write(text []byte) {
 // WriteSide writes one side's values by round, as they were judged, in the Go
 // benchmark format: benchstat base.txt head.txt compares two of them.
 func (r *Results) WriteSide(out io.Writer, side Side) error {
-	var b bytes.Buffer
+	file := results.NewWriter(out)
+	var header []results.Setting
 	for _, key := range []string{"goos", "goarch", "cpu"} { // as go test has them
-		if value := r.Setting(key); value != "" {
-			fmt.Fprintf(&b, "%s: %s\n", key, value)
-		}
+		header = append(header, results.Setting{Key: key, Value: r.Setting(key)})
 	}
-	pkg := ""
+	if err := file.Settings(header); err != nil {
+		return err
+	}
 	for _, c := range r.recordings() {
-		if c.Package != pkg {
-			pkg = c.Package
-			fmt.Fprintf(&b, "%s: %s\n", packageKey, pkg)
-		}
 		for round := range c.length() {
-			writeSample(&b, c.Name, c.n, c.at(side, round))
+			s := results.Sample{Name: results.Name{Full: c.Name}, Iters: max(c.n, 1), Values: c.at(side, round), Package: c.Package}
+			if err := file.Sample(s); err != nil {
+				return err
+			}
 		}
 	}
-	_, err := out.Write(b.Bytes())
-	return err
+	return nil
 }
 
 // A recording is what was measured of a benchmark.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"onebit/bench/noise"
+	"onebit/bench/results"
 )
 
 // A Document is a report in JSON, for programs: fields may be added, and none
@@ -129,7 +130,7 @@ func NewDocument(r *Report, profiles []Profile) *Document {
 			better = r.Options.Better(f.Unit)
 		}
 		d.Findings = append(d.Findings, DocumentFinding{
-			Package: f.Package, Benchmark: f.Name, Unit: f.Unit, Better: direction(better),
+			Package: f.Package, Benchmark: f.Name, Unit: f.Unit, Better: results.Direction(better),
 			Verdict: f.Verdict, Pass: f.Pass, Reason: f.Reason(),
 			Ratio: ratio(f.Change.Center), Lo: ratio(f.Change.Lo), Hi: ratio(f.Change.Hi),
 			Threshold: f.Threshold, Floor: math.Expm1(f.Floor), Exact: f.Exact, Rounds: f.Rounds, Base: f.Base, Head: f.Head, Twin: f.Twin,

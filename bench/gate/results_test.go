@@ -87,7 +87,7 @@ func TestResultsCutShort(t *testing.T) {
 			t.Fatalf("cut after %d bytes: %v", end, err)
 		}
 		n := len(res.Measurements)
-		if n < before || n < bytes.Count(text[:end], []byte(processPrefix))-1 || !reflect.DeepEqual(res.Measurements, seen[:n]) {
+		if n < before || n < bytes.Count(text[:end], []byte("# process "))-1 || !reflect.DeepEqual(res.Measurements, seen[:n]) {
 			t.Fatalf("cut after %d bytes: %d measurements, or they differ", end, n)
 		}
 		before = len(res.Measurements)
@@ -218,7 +218,7 @@ func TestRecorderGroupsByProcess(t *testing.T) {
 			want = append(want, m)
 		}
 	}
-	if n := strings.Count(out.String(), processPrefix); n != 3 {
+	if n := strings.Count(out.String(), "# process "); n != 3 {
 		t.Errorf("%d processes, want 3", n)
 	}
 	res, err := ReadResults(&out, "f")

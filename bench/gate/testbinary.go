@@ -14,8 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/perf/benchfmt"
-
 	"onebit/bench/noise"
 	"onebit/bench/results"
 )
@@ -57,13 +55,17 @@ func (t *tester) Better(unit string) int {
 
 // learn notes the directions that benchmarks declare of their units
 // ("Unit hits better=higher").
-func (t *tester) learn(output []byte) {
-	in := benchfmt.NewReader(bytes.NewReader(output), "")
-	for in.Scan() {
-		if u, ok := in.Result().(*benchfmt.UnitMetadata); ok && u.Key == "better" {
-			t.better[u.Unit] = map[string]int{"higher": +1, "lower": -1}[u.Value]
+func (t *tester) learn(ctx context.Context, output []byte) error {
+	in := results.NewReader("output", results.Found{})
+	if err := in.Lines(ctx, output); err != nil {
+		return err
+	}
+	for key, u := range in.Units() {
+		if key.Key == "better" {
+			t.better[key.Unit] = map[string]int{"higher": +1, "lower": -1}[u.Value]
 		}
 	}
+	return nil
 }
 
 // A testBinary is a test binary with the directory that its tests run in.
@@ -102,8 +104,7 @@ func (t *tester) run(ctx context.Context, b testBinary, match string, n, count i
 	if err := asked(res.Samples, out.Text, n, count); err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", b.pkg, err)
 	}
-	t.learn(out.Text)
-	return res, out, nil
+	return res, out, t.learn(ctx, out.Text)
 }
 
 // passes reports whether the tests said that they were over, and well.

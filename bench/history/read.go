@@ -179,57 +179,60 @@ func (f *file) complain(text string) {
 	}
 }
 
+// A parsing is what is known of a file in its middle.
+type parsing struct {
+	*reader
+	*file
+	lines    *results.Reader
+	settings []string
+	cases    map[weighed]*caseValues // of the run and package in hand
+	weights  map[string]string       // by model
+	known    int
+}
+
 func (r *reader) parse(ctx context.Context, f *file, data []byte) error {
-	in := benchfmt.NewReader(bytes.NewReader(data), f.path)
-	settings := make([]string, len(headerKeys))
-	var cases map[weighed]*caseValues // of the run and package in hand
-	var weights map[string]string     // by model
-	known := 0
-	for in.Scan() && ctx.Err() == nil {
-		rec, ok := in.Result().(*benchfmt.Result)
-		if !ok {
-			if err, bad := in.Result().(*benchfmt.SyntaxError); bad {
-				f.complain(err.Error())
-			}
-			continue
-		}
-		if changed(settings, rec) || cases == nil {
-			cases = f.run(headerOf(settings)).of(setting(settings, "pkg"))
-			weights = results.ModelDigests(setting(settings, results.ModelsKey))
-		}
-		f.lines++
-		if side := setting(settings, "side"); side == "base" || side == "twin" {
-			continue // a gate measures them beside the commit
-		}
-		if !r.wanted(f, rec) {
-			continue
-		}
-		digest := ""
-		if len(weights) > 0 {
-			digest = weights[results.ParseName(string(rec.Name)).Model()]
-		}
-		c := cases[weighed{string(rec.Name), digest}]
-		if c == nil {
-			if known++; known > maxCases {
-				return fmt.Errorf("%s has more than %d cases: this is no results file", f.path, maxCases)
-			}
-			name := results.ParseName(string(rec.Name))
-			c = &caseValues{name: term.Text(name.Full), procs: name.Procs, values: make(map[string][]float64)}
-			cases[weighed{string(rec.Name), digest}] = c
-		}
-		f.take(c, rec, r.units)
-	}
-	if err := ctx.Err(); err != nil {
+	p := &parsing{reader: r, file: f, settings: make([]string, len(headerKeys))}
+	p.lines = results.NewReader(f.path, results.Found{
+		Record:    p.record,
+		Malformed: func(err error) error { f.complain(err.Error()); return nil },
+	})
+	if err := p.lines.Lines(ctx, data); err != nil {
 		return err
 	}
-	if err := in.Err(); err != nil {
-		return fmt.Errorf("%w: this is no results file", err)
-	}
-	f.readUnits(in.Units())
+	f.readUnits(p.lines.Units())
 	for _, run := range f.runs {
 		run.reduce()
 	}
 	f.runs, f.byHeader = slices.DeleteFunc(f.runs, func(r *run) bool { return len(r.values) == 0 }), nil
+	return nil
+}
+
+func (p *parsing) record(rec *benchfmt.Result) error {
+	if p.changed() || p.cases == nil {
+		p.cases = p.run(headerOf(p.settings)).of(setting(p.settings, "pkg"))
+		p.weights = results.ModelDigests(setting(p.settings, results.ModelsKey))
+	}
+	p.file.lines++
+	if side := setting(p.settings, "side"); side == "base" || side == "twin" {
+		return nil // a gate measures them beside the commit
+	}
+	if !p.wanted(rec) {
+		return nil
+	}
+	of := weighed{name: string(rec.Name)}
+	if len(p.weights) > 0 {
+		of.weights = p.weights[results.ParseName(of.name).Model()]
+	}
+	c := p.cases[of]
+	if c == nil {
+		if p.known++; p.known > maxCases {
+			return fmt.Errorf("%s has more than %d cases: this is no results file", p.path, maxCases)
+		}
+		name := results.ParseName(of.name)
+		c = &caseValues{name: term.Text(name.Full), procs: name.Procs, values: make(map[string][]float64)}
+		p.cases[of] = c
+	}
+	p.take(c, rec)
 	return nil
 }
 
@@ -252,16 +255,19 @@ func (r *run) of(pkg string) map[weighed]*caseValues {
 }
 
 // wanted reports whether a benchmark counts. Arms of A/A pairs are no cases.
-func (r *reader) wanted(f *file, rec *benchfmt.Result) bool {
+func (p *parsing) wanted(rec *benchfmt.Result) bool {
 	if bytes.HasPrefix(rec.Name, []byte("AA/")) && results.ParseName(string(rec.Name)).IsArm() {
 		return false
 	}
-	if r.filter == nil {
+	if p.filter == nil {
 		return true
 	}
-	ok, err := r.filter.Apply(rec)
-	if !ok && len(f.otherNames) < mostOthers {
-		f.otherNames[string(rec.Name)] = true
+	for key, value := range p.lines.Settings() {
+		rec.SetConfig(key, value)
+	}
+	ok, err := p.filter.Apply(rec)
+	if !ok && len(p.otherNames) < mostOthers {
+		p.otherNames[string(rec.Name)] = true
 	}
 	return ok && err == nil
 }
@@ -272,15 +278,11 @@ const mostOthers = 1000
 
 // changed copies the settings that a header is made of, and reports whether any
 // changed since the line before.
-func changed(settings []string, rec *benchfmt.Result) bool {
+func (p *parsing) changed() bool {
 	any := false
 	for i, key := range headerKeys {
-		var now []byte
-		if at, ok := rec.ConfigIndex(key); ok {
-			now = rec.Config[at].Value
-		}
-		if string(now) != settings[i] {
-			settings[i], any = term.Text(string(now)), true
+		if now := p.lines.Get(key); now != p.settings[i] {
+			p.settings[i], any = term.Text(now), true
 		}
 	}
 	return any
@@ -331,22 +333,21 @@ func parseTime(text string) time.Time {
 }
 
 // take takes the values of a line.
-func (f *file) take(c *caseValues, rec *benchfmt.Result, wanted func(unit string) bool) {
-	_, line := rec.Pos()
+func (p *parsing) take(c *caseValues, rec *benchfmt.Result) {
 	if rec.Iters < 1 {
-		f.complain(fmt.Sprintf("%s:%d: %d iterations", f.path, line, rec.Iters))
+		p.complain(p.lines.At(fmt.Errorf("%d iterations", rec.Iters)).Error())
 		return
 	}
 	for _, v := range rec.Values {
 		m := results.MetricOf(v)
-		if !wanted(m.Unit) {
-			if len(f.otherUnits) < mostOthers {
-				f.otherUnits[m.Unit] = true
+		if !p.reader.units(m.Unit) {
+			if len(p.otherUnits) < mostOthers {
+				p.otherUnits[m.Unit] = true
 			}
 			continue
 		}
 		if err := m.Check(); err != nil {
-			f.complain(fmt.Sprintf("%s:%d: %v", f.path, line, err))
+			p.complain(p.lines.At(err).Error())
 			continue
 		}
 		c.values[m.Unit] = append(c.values[m.Unit], m.Value)

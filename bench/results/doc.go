@@ -1,4 +1,6 @@
-// Package results is the one reader and writer of results files.
+// Package results is the one reader and writer of results files: [Read] and
+// [ReadFiles] hold a file, [Reader] reads what a process writes as it comes, and
+// [Writer] writes.
 //
 // It is in the Go benchmark format (https://go.dev/design/14313-benchmark-format),
 // one line per sample, written at once and never changed: a run that is

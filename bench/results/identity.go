@@ -11,8 +11,8 @@ import (
 // file's, and says nothing of what is in the file.
 const ModelsKey = "models"
 
-// ModelKey is the key of the names of cases that ModelsKey is about.
-const ModelKey = "model"
+// modelKey is the key of the names of cases that ModelsKey is about.
+const modelKey = "model"
 
 // digestShown is how much of a digest tells models of one name apart.
 const digestShown = 8
@@ -23,11 +23,11 @@ func ModelApart(name, digest string) string {
 }
 
 // Model is whose case it is, "" if it is no model's.
-func (n Name) Model() string { return n.Get(ModelKey) }
+func (n Name) Model() string { return n.Get(modelKey) }
 
 // Apart is a case's name with its model told apart by the digest of the weights.
 func (n Name) Apart(digest string) Name {
-	return n.with(ModelKey, ModelApart(n.Model(), digest))
+	return n.with(modelKey, ModelApart(n.Model(), digest))
 }
 
 // A weighed is a word of the setting.

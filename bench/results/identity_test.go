@@ -33,7 +33,7 @@ func TestDifferentWeightsAreNeverPooled(t *testing.T) {
 		got, warnings := map[string]int{}, []string(nil)
 		for _, r := range all {
 			for _, s := range r.Samples {
-				got[s.Name.Get(ModelKey)]++
+				got[s.Name.Get(modelKey)]++
 			}
 			warnings = append(warnings, r.Warnings...)
 		}
@@ -55,7 +55,7 @@ func TestDifferentWeightsAreNeverPooled(t *testing.T) {
 		t.Fatal(err)
 	}
 	check("two files", apart, two)
-	if f := two.Failures[0].Name.Get(ModelKey); f != "tiny@bbbbbbbb" {
+	if f := two.Failures[0].Name.Get(modelKey); f != "tiny@bbbbbbbb" {
 		t.Errorf("the failure is of %s", f)
 	}
 	if got, want := two.Setting(ModelsKey), "tiny@aaaaaaaa=aaaaaaaa11111111 other=cccccccc22222222 tiny@bbbbbbbb=bbbbbbbb33333333"; got != want {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -28,7 +27,7 @@ type Set struct {
 	Notes    []Note    // what a gate says of its samples
 }
 
-// A Note is a line "# gate KIND TEXT".
+// A Note is a line "# KIND TEXT" that is none of the others; of a Set, one "# gate KIND TEXT".
 type Note struct {
 	Line       int // of the file, for errors
 	Kind, Text string
@@ -242,8 +241,7 @@ func ReadContext(ctx context.Context, r io.Reader, filename string) (*Set, error
 	data = term.Clean(data) // names and units go to terminals and pages
 	res := &Set{}
 	end := bytes.LastIndexByte(data, '\n') + 1
-	places, err := res.readHeaderAndRemarks(ctx, data[:end], filename)
-	if err != nil {
+	if err := res.read(ctx, data[:end], filename); err != nil {
 		return nil, err
 	}
 	if end < len(data) {
@@ -251,12 +249,32 @@ func ReadContext(ctx context.Context, r io.Reader, filename string) (*Set, error
 		// worthless even where it looks whole.
 		res.Warnings = append(res.Warnings, filename+": the last line is unfinished and was dropped")
 	}
-	if err := res.readSamples(ctx, data[:end], filename, places); err != nil {
-		return nil, err
-	}
 	res.Warnings = append(res.Warnings, TellApart(res)...)
 	res.MarkDoubts()
 	return res, nil
+}
+
+// read takes what lines say.
+func (r *Set) read(ctx context.Context, lines []byte, filename string) error {
+	head := newHeader(r)
+	err := NewReader(filename, Found{
+		Setting: func(s Setting, line int) error { head.set(s, fmt.Sprintf("%s:%d", filename, line)); return nil },
+		Failure: func(f Failure) error { r.Failures = append(r.Failures, f); return nil },
+		Warning: func(text string) error { r.Warnings = append(r.Warnings, text); return nil },
+		Note:    r.note,
+		Sample:  func(s Sample) error { r.Samples = append(r.Samples, s); return nil },
+	}).Lines(ctx, lines)
+	r.dropParents()
+	return err
+}
+
+// note keeps what a gate says.
+func (r *Set) note(n Note) error {
+	if n.Kind == GateNote {
+		n.Kind, n.Text, _ = strings.Cut(n.Text, " ")
+		r.Notes = append(r.Notes, n)
+	}
+	return nil
 }
 
 // MarkDoubts gives each sample the warnings about its group.
@@ -278,59 +296,6 @@ func (r *Set) MarkDoubts() {
 
 // AboutGroup is a warning about the samples of a group.
 func AboutGroup(group, text string) string { return "group " + group + ": " + text }
-
-// readSamples reads the samples, which stand below the lines that say where
-// they come from.
-func (r *Set) readSamples(ctx context.Context, data []byte, filename string, places []place) error {
-	in := benchfmt.NewReader(bytes.NewReader(data), filename)
-	var at place
-	for in.Scan() {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		switch rec := in.Result().(type) {
-		case *benchfmt.SyntaxError:
-			return fmt.Errorf("results: %w", rec)
-		case *benchfmt.Result:
-			_, line := rec.Pos()
-			for len(places) > 0 && places[0].line < line {
-				at, places = places[0], places[1:]
-			}
-			s, err := sampleOf(rec)
-			s.Group, s.Process, s.Weights = at.group, at.process, at.models[s.Name.Get(ModelKey)]
-			s.Round, s.Position, s.Start, s.Took = at.round, at.position, at.start, at.took
-			if at.line == line-1 {
-				s.Slices = at.slices
-			}
-			if err != nil {
-				return fmt.Errorf("results: %s:%d: %w", filename, line, err)
-			}
-			r.Samples = append(r.Samples, s)
-		}
-	}
-	if err := in.Err(); err != nil {
-		return fmt.Errorf("reading results: %w", err)
-	}
-	return nil
-}
-
-func sampleOf(rec *benchfmt.Result) (Sample, error) {
-	s := Sample{Name: ParseName(string(rec.Name)), Iters: rec.Iters, Package: rec.GetConfig("pkg"), Side: rec.GetConfig("side")}
-	if rec.Iters < 1 {
-		return s, fmt.Errorf("%d iterations", rec.Iters)
-	}
-	for _, v := range rec.Values {
-		m := MetricOf(v)
-		if err := m.Check(); err != nil {
-			return s, err
-		}
-		s.Values = append(s.Values, m)
-	}
-	if len(s.Name.Full) == 0 {
-		return s, errors.New("benchmark without a name")
-	}
-	return s, nil
-}
 
 // MetricOf returns a value of benchfmt, which tidies units, under the name that
 // its unit has in Units. A unit that Units doesn't list stays tidied.
@@ -402,128 +367,23 @@ func (h *header) merged(before, more string) string {
 	return before
 }
 
+// GateNote is the kind of the lines in which a gate says what it found.
+const GateNote = "gate"
+
 // Lines that are onebit's own, or go test's, and that benchfmt passes over.
 const (
-	FailPrefix    = "--- FAIL: Benchmark"
-	WarningPrefix = "# warning: "
-	GroupPrefix   = "# group "
+	failPrefix    = "--- FAIL: Benchmark"
+	warningPrefix = "# warning: "
+	groupPrefix   = "# group "
 	processPrefix = "# process "
 	roundPrefix   = "# round "
-	notePrefix    = "# gate "
-	SlicesPrefix  = "# slices "
-	ReasonIndent  = "    "
+	slicesPrefix  = "# slices "
+	reasonIndent  = "    "
+
+	// roundFormat is the line above the samples of a process that a gate ran: Sample's
+	// Round, Position, Start and Took.
+	roundFormat = roundPrefix + "%d position %d start %s took %s"
 )
-
-// A place says where the samples below a line come from.
-type place struct {
-	line    int
-	group   string
-	process int
-	models  map[string]string // digests by name
-
-	round, position int
-	start, took     time.Duration
-	slices          []float64 // of the sample on the next line
-}
-
-// readRound reads "# round 3 position 0 start 1.5s took 20ms".
-func (p *place) readRound(line string) error {
-	var start, took string
-	if _, err := fmt.Sscanf(line, RoundFormat, &p.round, &p.position, &start, &took); err != nil {
-		return err
-	}
-	var err [2]error
-	p.start, err[0] = time.ParseDuration(start)
-	p.took, err[1] = time.ParseDuration(took)
-	return errors.Join(err[:]...)
-}
-
-// parseSlices reads what appendSlices wrote.
-func parseSlices(text string) (out []float64, err error) {
-	for field := range strings.FieldsSeq(text) {
-		v, err := strconv.ParseFloat(field, 64)
-		if err == nil {
-			err = (Metric{NsPerOp, v}).Check()
-		}
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, v)
-	}
-	return out, nil
-}
-
-// RoundFormat is the line above the samples of a process that a gate ran: Sample's
-// Round, Position, Start and Took.
-const RoundFormat = roundPrefix + "%d position %d start %s took %s"
-
-// readHeaderAndRemarks reads settings, failures, warnings, and the lines that
-// name groups and processes. benchfmt knows settings too, but hands them out
-// with a sample only, and a run may have ended before its first.
-func (r *Set) readHeaderAndRemarks(ctx context.Context, data []byte, filename string) (places []place, err error) {
-	var at place
-	numbered := false
-	head := newHeader(r)
-	var failure *Failure
-	n := 0
-	for raw := range bytes.Lines(data) {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		n++
-		line := strings.TrimRight(string(raw), "\r\n")
-		if name, ok := strings.CutPrefix(strings.TrimLeft(line, " "), FailPrefix); ok {
-			name, _, _ = strings.Cut(name, " ")
-			r.Failures = append(r.Failures, Failure{Name: ParseName(name)})
-			failure = &r.Failures[len(r.Failures)-1]
-			continue
-		}
-		if reason, ok := strings.CutPrefix(line, ReasonIndent); ok && failure != nil {
-			failure.AddReason(reason)
-			continue
-		}
-		failure = nil
-		if text, ok := strings.CutPrefix(line, WarningPrefix); ok {
-			r.Warnings = append(r.Warnings, text)
-		} else if name, ok := strings.CutPrefix(line, GroupPrefix); ok {
-			at.line, at.group = n, name
-			places = append(places, at)
-		} else if number, ok := strings.CutPrefix(line, processPrefix); ok {
-			if p, err := strconv.Atoi(number); err == nil && p > 0 {
-				at.line, at.process, numbered = n, p, true
-				places = append(places, at)
-			}
-		} else if strings.HasPrefix(line, roundPrefix) && strings.Contains(line, " position ") {
-			if err := at.readRound(line); err != nil {
-				return nil, fmt.Errorf("results: %s:%d: %q: %w", filename, n, line, err)
-			}
-			at.line = n
-			places = append(places, at)
-		} else if text, ok := strings.CutPrefix(line, SlicesPrefix); ok {
-			here := at
-			if here.slices, err = parseSlices(text); err != nil {
-				return nil, fmt.Errorf("results: %s:%d: slices: %w", filename, n, err)
-			}
-			here.line = n
-			places = append(places, here)
-		} else if note, ok := strings.CutPrefix(line, notePrefix); ok {
-			kind, text, _ := strings.Cut(note, " ")
-			r.Notes = append(r.Notes, Note{n, kind, text})
-		} else if s, ok := parseSetting(line); ok {
-			head.set(s, fmt.Sprintf("%s:%d", filename, n))
-			switch {
-			case s.Key == "pkg" && !numbered:
-				at.line, at.process = n, at.process+1
-				places = append(places, at)
-			case s.Key == ModelsKey:
-				at.line, at.models = n, ModelDigests(s.Value)
-				places = append(places, at)
-			}
-		}
-	}
-	r.dropParents()
-	return places, nil
-}
 
 // dropParents drops failures that go test printed only because a benchmark
 // under them failed.
@@ -539,20 +399,9 @@ func (r *Set) dropParents() {
 	})
 }
 
-func (f *Failure) AddReason(line string) {
+func (f *Failure) addReason(line string) {
 	if f.Reason != "" {
 		line = f.Reason + "\n" + line
 	}
 	f.Reason = line
-}
-
-// parseSetting parses "key: value". A key without a value, which ends a
-// setting's reach in the format, is none.
-func parseSetting(line string) (Setting, bool) {
-	key, value, ok := strings.Cut(line, ":")
-	trimmed := strings.TrimLeft(value, " \t")
-	if !ok || !ValidKey(key) || trimmed == "" || len(trimmed) == len(value) {
-		return Setting{}, false
-	}
-	return Setting{key, trimmed}, true
 }

@@ -1,6 +1,7 @@
 package results
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -18,15 +19,19 @@ import (
 // it was given is in the file, should the process end the next moment.
 type Writer struct {
 	out     io.Writer
+	lines   bytes.Buffer // of a call, which are written at once
 	bench   *benchfmt.Writer
 	samples int    // written so far
 	group   string // of the last
 	process int    // of the last of them
+	pkg     string // as the file says by now
 }
 
 // NewWriter makes a writer of a file.
 func NewWriter(out io.Writer) *Writer {
-	return &Writer{out: out, bench: benchfmt.NewWriter(out)}
+	w := &Writer{out: out}
+	w.bench = benchfmt.NewWriter(&w.lines)
+	return w
 }
 
 // Write writes results as Run does: Read gives them back.
@@ -66,62 +71,82 @@ func (r *Set) Write(out io.Writer) error {
 // Header writes the settings and the units' metadata. benchfmt would write
 // the settings with the first sample, and failures may come before it.
 func (w *Writer) Header(settings []Setting) error {
-	var b strings.Builder
-	for _, s := range settings {
-		if s.Value != "" {
-			fmt.Fprintf(&b, "%s: %s\n", s.Key, s.Value)
-		}
-	}
-	b.WriteByte('\n')
-	if _, err := io.WriteString(w.out, b.String()); err != nil {
-		return w.explain(err)
-	}
+	w.settings(settings)
+	w.lines.WriteByte('\n')
 	for _, u := range Units {
-		for _, m := range u.metadata() {
-			if err := w.bench.Write(m); err != nil {
-				return w.explain(err)
-			}
+		assume := "nothing"
+		if u.Exact {
+			assume = "exact"
 		}
+		w.unit(u.Name, "better", Direction(u.Better))
+		w.unit(u.Name, "assume", assume)
 	}
-	_, err := io.WriteString(w.out, "\n")
-	return w.explain(err)
+	w.lines.WriteByte('\n')
+	return w.flush()
 }
 
-func (u Unit) metadata() []*benchfmt.UnitMetadata {
-	better, assume := "lower", "nothing"
-	if u.Better > 0 {
-		better = "higher"
-	}
-	if u.Exact {
-		assume = "exact"
-	}
-	line := func(key, value string) *benchfmt.UnitMetadata {
-		return &benchfmt.UnitMetadata{
-			UnitMetadataKey: benchfmt.UnitMetadataKey{Unit: u.Name, Key: key},
-			OrigUnit:        u.Name, Value: value,
+func (w *Writer) settings(settings []Setting) {
+	for _, s := range settings {
+		if s.Value != "" {
+			fmt.Fprintf(&w.lines, "%s: %s\n", s.Key, s.Value)
+		}
+		if s.Key == "pkg" {
+			w.pkg = s.Value
 		}
 	}
-	return []*benchfmt.UnitMetadata{line("better", better), line("assume", assume)}
+}
+
+// Settings writes a header without units.
+func (w *Writer) Settings(settings []Setting) error {
+	w.settings(settings)
+	return w.flush()
+}
+
+func (w *Writer) unit(name, key, value string) {
+	fmt.Fprintf(&w.lines, "Unit %s %s=%s\n", name, key, value)
+}
+
+// Unit writes what is known of a unit.
+func (w *Writer) Unit(name string, better int, exact bool) error {
+	if d := Direction(better); d != "" {
+		w.unit(name, "better", d)
+	}
+	if exact {
+		w.unit(name, "assume", "exact")
+	}
+	return w.flush()
+}
+
+// Direction is a unit's better= in the format; "" if it is not known.
+func Direction(better int) string {
+	switch {
+	case better > 0:
+		return "higher"
+	case better < 0:
+		return "lower"
+	}
+	return ""
 }
 
 // Sample writes a sample, below the lines that say where it comes from.
 func (w *Writer) Sample(s Sample) error {
+	if s.Package != "" && s.Package != w.pkg {
+		w.pkg = s.Package
+		fmt.Fprintf(&w.lines, "\npkg: %s\n", OneLine(s.Package))
+	}
 	if s.Process != w.process {
 		w.process = s.Process
-		if _, err := fmt.Fprintf(w.out, "%s%d\n", processPrefix, s.Process); err != nil {
-			return w.explain(err)
+		fmt.Fprintf(&w.lines, "%s%d\n", processPrefix, s.Process)
+		if s.Side != "" {
+			fmt.Fprintf(&w.lines, roundFormat+"\nside: %s\n", s.Round, s.Position, s.Start, s.Took, s.Side)
 		}
 	}
 	if s.Group != w.group {
 		w.group = s.Group
-		if _, err := fmt.Fprintf(w.out, "%s%s\n", GroupPrefix, OneLine(s.Group)); err != nil {
-			return w.explain(err)
-		}
+		fmt.Fprintf(&w.lines, "%s%s\n", groupPrefix, OneLine(s.Group))
 	}
 	if len(s.Slices) > 0 {
-		if _, err := w.out.Write(appendSlices(nil, s.Slices)); err != nil {
-			return w.explain(err)
-		}
+		w.lines.Write(appendSlices(w.lines.AvailableBuffer(), s.Slices))
 	}
 	rec := &benchfmt.Result{Name: benchfmt.Name(s.Name.written()), Iters: s.Iters}
 	for _, v := range s.Values {
@@ -130,6 +155,9 @@ func (w *Writer) Sample(s Sample) error {
 	if err := w.bench.Write(rec); err != nil {
 		return w.explain(err)
 	}
+	if err := w.flush(); err != nil {
+		return err
+	}
 	w.samples++
 	return nil
 }
@@ -137,7 +165,7 @@ func (w *Writer) Sample(s Sample) error {
 // appendSlices writes the line above a sample: nanoseconds, as few digits as give
 // them back.
 func appendSlices(b []byte, ns []float64) []byte {
-	b = append(b, strings.TrimSuffix(SlicesPrefix, " ")...)
+	b = append(b, strings.TrimSuffix(slicesPrefix, " ")...)
 	for _, v := range ns {
 		b = strconv.AppendFloat(append(b, ' '), v, 'g', -1, 64)
 	}
@@ -146,20 +174,27 @@ func appendSlices(b []byte, ns []float64) []byte {
 
 // Failure writes go test's lines, whose names have no -GOMAXPROCS.
 func (w *Writer) Failure(f Failure) error {
-	reason := strings.ReplaceAll(f.Reason, "\n", "\n"+ReasonIndent)
-	_, err := fmt.Fprintf(w.out, "%s%s\n%s%s\n", FailPrefix, f.Name.Full, ReasonIndent, reason)
-	return w.explain(err)
+	reason := strings.ReplaceAll(f.Reason, "\n", "\n"+reasonIndent)
+	fmt.Fprintf(&w.lines, "%s%s\n%s%s\n", failPrefix, f.Name.Full, reasonIndent, reason)
+	return w.flush()
 }
 
 // Warning writes a doubt.
 func (w *Writer) Warning(text string) error {
-	_, err := fmt.Fprintf(w.out, "%s%s\n", WarningPrefix, text)
-	return w.explain(err)
+	fmt.Fprintf(&w.lines, "%s%s\n", warningPrefix, text)
+	return w.flush()
 }
 
 // Remark writes a line "# KIND TEXT", which readers pass over that don't know it.
 func (w *Writer) Remark(kind, text string) error {
-	_, err := fmt.Fprintf(w.out, "# %s %s\n", kind, text)
+	fmt.Fprintf(&w.lines, "# %s %s\n", kind, text)
+	return w.flush()
+}
+
+// flush writes the lines of a call.
+func (w *Writer) flush() error {
+	_, err := w.out.Write(w.lines.Bytes())
+	w.lines.Reset()
 	return w.explain(err)
 }
 
