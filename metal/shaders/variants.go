@@ -15,6 +15,7 @@ type Variant struct {
 	Layout        Layout
 	Quantization  string // the kernel that makes its activations: "" takes floats
 	Simdgroups    bool   // it calls simdgroup functions, which GPUs before Apple7 lack
+	Lanes         int    // a simdgroup has to have so many threads; 0: any number
 	PerDispatch   bool   // it multiplies one column of activations a dispatch
 	Bindings      Bindings
 	plan          func(t *formats.Type, actColumns uint32, rows, cols, columns int) (Plan, error)
@@ -89,19 +90,19 @@ var variants = []Variant{
 	},
 	{
 		Name: "metal-simd", Summary: "a simdgroup for four rows, threads over columns, sums by simd_sum",
-		Source: MatVec, Kernel: "matvec_simd", Layout: Split, Quantization: QuantizeInt8, Simdgroups: true,
+		Source: MatVec, Kernel: "matvec_simd", Layout: Split, Quantization: QuantizeInt8, Simdgroups: true, Lanes: 32,
 		Bindings: Bindings{Weights: 0, WeightScales: 1, Activations: 2, Sums: -1, Scales: 3, Results: 4, Shape: 5},
 		plan:     planSimd,
 	},
 	{
 		Name: "metal-bytes", Summary: "threads over columns of codes apart from scales, fused multiply-adds of exact floats",
-		Source: Bytes, Kernel: "matvec_bytes", Layout: Split, Quantization: QuantizeInt8,
+		Source: Bytes, Kernel: "matvec_bytes", Layout: Split, Quantization: QuantizeInt8, Lanes: 32,
 		Bindings: Bindings{Weights: 0, WeightScales: 1, Activations: 2, Sums: -1, Scales: 3, Results: 4, Shape: 5},
 		plan:     planBytes,
 	},
 	{
 		Name: "metal-lanes", Summary: "threads over columns of the file's bytes, bits counted against planes of activations",
-		Source: Planes, Kernel: "matvec_lanes", Layout: Native, Quantization: QuantizePlanes,
+		Source: Planes, Kernel: "matvec_lanes", Layout: Native, Quantization: QuantizePlanes, Lanes: 32,
 		Bindings: Bindings{Weights: 0, WeightScales: -1, Activations: 2, Sums: 3, Scales: 4, Results: 5, Shape: 6},
 		plan:     planLanes,
 	},

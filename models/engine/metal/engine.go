@@ -130,8 +130,28 @@ func (e *Engine) Close() error {
 	return nil
 }
 
-// pipeline returns a kernel of a source, which is compiled at its first use.
-func (e *Engine) pipeline(source, kernel string, constants metal.Constants) (*metal.Pipeline, error) {
+// errUnfit is of a kernel that this GPU cannot run as the engine would.
+var errUnfit = errors.New("not on this GPU")
+
+// pipeline returns a kernel of a source for threadgroups of so many threads.
+func (e *Engine) pipeline(source, kernel string, constants metal.Constants, threads int) (*metal.Pipeline, error) {
+	p, err := e.compiled(source, kernel, constants)
+	if err == nil && p.MaxThreads() < threads {
+		err = fmt.Errorf("kernel %s: %w: its registers leave room for %d threads in a threadgroup, want %d", kernel, errUnfit, p.MaxThreads(), threads)
+	}
+	return p, err
+}
+
+// lanes returns an error if a kernel's simdgroups have not a multiple of so many threads.
+func lanes(p *metal.Pipeline, kernel string, n int) error {
+	if n > 0 && p.SIMDWidth()%n != 0 {
+		return fmt.Errorf("kernel %s: %w: its simdgroups have %d threads, want %d", kernel, errUnfit, p.SIMDWidth(), n)
+	}
+	return nil
+}
+
+// compiled returns a kernel of a source, which is compiled at its first use.
+func (e *Engine) compiled(source, kernel string, constants metal.Constants) (*metal.Pipeline, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	l := e.libraries[source]

@@ -19,13 +19,14 @@ func (e *Engine) newHybrid() (h hybrid, err error) {
 	for _, k := range []struct {
 		to             **metal.Pipeline
 		source, kernel string
+		threads        int
 	}{
-		{&h.normalize, shaders.Operations, "normalize"},
-		{&h.selectParts, shaders.Operations, "select_parts"},
-		{&h.deltaGates, shaders.Delta, "delta_gates"},
-		{&h.hadamard, shaders.Hadamard, "rotate_hadamard"},
+		{&h.normalize, shaders.Operations, "normalize", reducingThreads},
+		{&h.selectParts, shaders.Operations, "select_parts", 1},
+		{&h.deltaGates, shaders.Delta, "delta_gates", 1},
+		{&h.hadamard, shaders.Hadamard, "rotate_hadamard", reducingThreads},
 	} {
-		if *k.to, err = e.pipeline(k.source, k.kernel, nil); err != nil {
+		if *k.to, err = e.pipeline(k.source, k.kernel, nil, k.threads); err != nil {
 			return h, err
 		}
 	}

@@ -1,7 +1,9 @@
 package metal
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 
 	"onebit/formats"
 	"onebit/kernels"
@@ -9,25 +11,33 @@ import (
 	"onebit/metal/shaders"
 )
 
-// variantFor chooses what multiplies weights of a format, which were packed to
-// another if that differs: the one that was asked for if it does so here, else
-// the fastest.
-func (e *Engine) variantFor(format, packed *formats.Type, rows, cols int) (*shaders.Variant, error) {
-	var best *shaders.Variant
-	for i, v := range e.variants {
-		switch _, err := v.Plan(packed, actColumns(schemeOf(&v, format)), rows, cols, 1); {
-		case err != nil:
-		case v.Name == e.options.Variant:
-			return &e.variants[i], nil
-		case v.PerDispatch || e.options.Native && v.Layout != shaders.Native:
-		default:
-			best = &e.variants[i]
+// choose gives m the variant that multiplies weights of a format, which were packed
+// to m.packed, on this GPU: the one that was asked for if it does, else the fastest.
+func (e *Engine) choose(m *matrix, format *formats.Type) error {
+	err := fmt.Errorf("no Metal shader multiplies %s in %d columns; the engine cpu multiplies every format", format.Name, m.Cols)
+	for _, v := range e.candidates(format, m.packed, m.Rows, m.Cols) {
+		m.variant, m.scheme = v, schemeOf(v, format)
+		if err = e.prepare(m); !errors.Is(err, errUnfit) {
+			return err
 		}
 	}
-	if best == nil {
-		return nil, fmt.Errorf("no Metal shader multiplies %s in %d columns; the engine cpu multiplies every format", format.Name, cols)
+	return err
+}
+
+// candidates lists the variants that multiply weights of a format, the best first.
+func (e *Engine) candidates(format, packed *formats.Type, rows, cols int) (out []*shaders.Variant) {
+	for i := range e.variants {
+		v := &e.variants[len(e.variants)-1-i]
+		switch _, err := v.Plan(packed, actColumns(schemeOf(v, format)), rows, cols, 1); {
+		case err != nil:
+		case v.Name == e.options.Variant:
+			out = slices.Insert(out, 0, v)
+		case v.PerDispatch || e.options.Native && v.Layout != shaders.Native:
+		default:
+			out = append(out, v)
+		}
 	}
-	return best, nil
+	return out
 }
 
 // schemeOf returns how activations reach a variant.
@@ -79,7 +89,11 @@ func (e *Engine) plan(m *matrix, columns int) (*planned, error) {
 		return nil, err
 	}
 	p = &planned{Plan: plan}
-	if p.pipeline, err = e.pipeline(m.variant.Source, m.variant.Kernel, plan.Constants); err != nil {
+	p.pipeline, err = e.pipeline(m.variant.Source, m.variant.Kernel, plan.Constants, plan.Threads[0])
+	if err == nil {
+		err = lanes(p.pipeline, m.variant.Kernel, m.variant.Lanes)
+	}
+	if err != nil {
 		return nil, err
 	}
 	e.mu.Lock()
@@ -105,6 +119,11 @@ func (s *stream) multiply(m *matrix, in *activations, dst *buffer) {
 // product multiplies columns [from, from+n).
 func (s *stream) product(m *matrix, in *activations, dst *buffer, from, n int) {
 	p, err := s.engine.plan(m, n)
+	if errors.Is(err, errUnfit) && n > 1 { // fewer sums take fewer registers
+		s.product(m, in, dst, from, n/2)
+		s.product(m, in, dst, from+n/2, n-n/2)
+		return
+	}
 	if err != nil {
 		s.fail(err)
 		return

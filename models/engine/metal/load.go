@@ -166,18 +166,11 @@ func (e *Engine) matrix(t *formats.Tensor, stay bool) (*matrix, error) {
 		return nil, errors.Unwrap(err) // without the tensor's name
 	}
 	rows, cols := t.Dims()
-	m := &matrix{packed: packed.Type}
-	if m.variant, err = e.variantFor(t.Type, packed.Type, rows, cols); err != nil {
+	m := &matrix{packed: packed.Type, WeightInfo: engine.WeightInfo{Tensor: t.Name, Rows: rows, Cols: cols, Type: t.Type}}
+	if err := e.choose(m, t.Type); err != nil {
 		return nil, err
 	}
-	m.scheme = schemeOf(m.variant, t.Type)
-	m.WeightInfo = engine.WeightInfo{
-		Tensor: t.Name, Rows: rows, Cols: cols, Type: t.Type,
-		Kernel: fmt.Sprintf("%s/%s/%s", t.Type.Name, m.variant.Name, m.scheme),
-	}
-	if err := e.prepare(m); err != nil {
-		return nil, err
-	}
+	m.Kernel = fmt.Sprintf("%s/%s/%s", t.Type.Name, m.variant.Name, m.scheme)
 	if err := e.place(m, packed, stay && packed == t); err != nil {
 		return nil, tooLarge(err)
 	}
@@ -189,7 +182,7 @@ func (e *Engine) matrix(t *formats.Tensor, stay bool) (*matrix, error) {
 func (e *Engine) prepare(m *matrix) error {
 	p, err := e.plan(m, 1)
 	if err == nil && m.variant.Quantization == shaders.QuantizePlanes {
-		m.planes, err = e.pipeline(m.variant.Source, shaders.QuantizePlanes, p.Constants)
+		m.planes, err = e.pipeline(m.variant.Source, shaders.QuantizePlanes, p.Constants, reducingThreads)
 	}
 	return err
 }

@@ -99,6 +99,90 @@ func TestSameText(t *testing.T) {
 	}
 }
 
+// prefill returns the logits after three tokens, and what multiplied the projections.
+// loaded is called when weights are there, and no token is.
+func prefill(t *testing.T, f *gguf.File, opt metal.Options, loaded func()) ([]float32, []string) {
+	t.Helper()
+	m, err := models.Load(t.Context(), source.FromGGUF(f), models.Options{Engine: metal.Open(opt)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Engine().Close()
+	loaded()
+	s, err := m.NewSession(models.SessionOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	x, err := s.Prefill(t.Context(), []int{1, 2, 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kernels []string
+	for _, b := range m.Blocks() {
+		for _, l := range b.Linears() {
+			kernels = append(kernels, l.Kernel())
+		}
+	}
+	return slices.Clone(x), kernels
+}
+
+// Where simdgroups have other than 32 threads, the kernels multiply that do not rely on
+// it, and give the same bits. Attention takes any multiple of eight.
+func TestOtherSimdgroups(t *testing.T) {
+	d, lib := faulty(t)
+	defer lib.SIMDWidth(0)
+	relies := func(kernel string) bool {
+		return strings.Contains(kernel, "metal-bytes") || strings.Contains(kernel, "metal-lanes")
+	}
+	for _, native := range []bool{false, true} {
+		f, opt := file(t, "tiny"), metal.Options{Device: d, Native: native}
+		lib.SIMDWidth(0)
+		want, kernels := prefill(t, f, opt, func() {})
+		if native && !slices.ContainsFunc(kernels, relies) {
+			t.Fatalf("none of %v relies on simdgroups of 32", kernels)
+		}
+		for _, width := range []int{8, 16, 64} {
+			lib.SIMDWidth(width)
+			got, kernels := prefill(t, f, opt, func() {})
+			if width < 64 && slices.ContainsFunc(kernels, relies) {
+				t.Errorf("simdgroups of %d multiply by %v", width, kernels)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("native %v, simdgroups of %d: other logits", native, width)
+			}
+		}
+	}
+	lib.SIMDWidth(4)
+	m, err := models.Load(t.Context(), source.FromGGUF(file(t, "tiny")), models.Options{Engine: metal.Open(metal.Options{Device: d})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Engine().Close()
+	const refused = "kernel attend: not on this GPU: its simdgroups have 4 threads, want 8"
+	if _, err := m.NewSession(models.SessionOptions{}); err == nil || !strings.Contains(err.Error(), refused) {
+		t.Errorf("simdgroups of 4: %v, want %q", err, refused)
+	}
+}
+
+// A kernel whose registers leave room for fewer threads than it takes is not used:
+// several columns are multiplied one by one then; what cannot be done otherwise is an
+// error when the engine is opened.
+func TestFewThreads(t *testing.T) {
+	d, lib := faulty(t)
+	defer lib.MaxThreads(0)
+	f, opt := file(t, "tiny"), metal.Options{Device: d}
+	want, _ := prefill(t, f, opt, func() {})
+	got, _ := prefill(t, f, opt, func() { lib.MaxThreads(128) })
+	if !slices.Equal(got, want) {
+		t.Error("with few threads for several columns: other logits")
+	}
+	const refused = "kernel rms_norm: not on this GPU: its registers leave room for 128 threads in a threadgroup, want 256"
+	if _, err := metal.Open(opt)(nil); err == nil || !strings.Contains(err.Error(), refused) {
+		t.Errorf("%v, want %q", err, refused)
+	}
+}
+
 // A GPU of Apple5, which knows no sums over simdgroups, gives the bits of one of
 // Apple7, by the same kernels; also where the variant is asked for that needs them.
 func TestOlderGPU(t *testing.T) {
@@ -106,27 +190,7 @@ func TestOlderGPU(t *testing.T) {
 	d, lib := faulty(t)
 	logits := func(f *gguf.File, opt metal.Options) ([]float32, []string) {
 		opt.Device = d
-		m, err := models.Load(t.Context(), source.FromGGUF(f), models.Options{Engine: metal.Open(opt)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer m.Engine().Close()
-		s, err := m.NewSession(models.SessionOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer s.Close()
-		x, err := s.Prefill(t.Context(), []int{1, 2, 3})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var kernels []string
-		for _, b := range m.Blocks() {
-			for _, l := range b.Linears() {
-				kernels = append(kernels, l.Kernel())
-			}
-		}
-		return slices.Clone(x), kernels
+		return prefill(t, f, opt, func() {})
 	}
 	defer lib.Family(frameworks.Apple7)
 	for _, preset := range require.Draw(t, 3, []string{"tiny", "tiny-bitnet", "tiny-qwen35"}) {

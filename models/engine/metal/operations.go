@@ -18,23 +18,23 @@ type operations struct {
 }
 
 func (e *Engine) newOperations() (o operations, err error) {
-	get := func(source, kernel string, constants metal.Constants) (p *metal.Pipeline) {
+	get := func(source, kernel string, constants metal.Constants, threads int) (p *metal.Pipeline) {
 		if err == nil {
-			p, err = e.pipeline(source, kernel, constants)
+			p, err = e.pipeline(source, kernel, constants, threads)
 		}
 		return p
 	}
+	alone := func(kernel string) *metal.Pipeline { return get(shaders.Operations, kernel, nil, 1) }
 	o = operations{
-		norm: get(shaders.Operations, "rms_norm", nil), rotate: get(shaders.Operations, "rotate", nil),
-		add: get(shaders.Operations, "add", nil), scale: get(shaders.Operations, "scale", nil), take: get(shaders.Operations, "take", nil),
-		topSlices: get(shaders.Top, "top_slices", nil), top: get(shaders.Top, "top", nil),
+		norm: get(shaders.Operations, "rms_norm", nil, reducingThreads), rotate: alone("rotate"),
+		add: alone("add"), scale: alone("scale"), take: alone("take"),
+		topSlices: get(shaders.Top, "top_slices", nil, reducingThreads), top: get(shaders.Top, "top", nil, reducingThreads),
 		gates: map[arch.Activation]*metal.Pipeline{
-			arch.SiLU: get(shaders.Operations, "gate_silu", nil), arch.ReLU2: get(shaders.Operations, "gate_relu2", nil),
-			arch.Sigmoid: get(shaders.Operations, "gate_sigmoid", nil),
+			arch.SiLU: alone("gate_silu"), arch.ReLU2: alone("gate_relu2"), arch.Sigmoid: alone("gate_sigmoid"),
 		},
 	}
 	for i := range quantizers {
-		o.quantize = append(o.quantize, get(shaders.Quantize, shaders.QuantizeInt8, metal.Constants{0: uint32(i)}))
+		o.quantize = append(o.quantize, get(shaders.Quantize, shaders.QuantizeInt8, metal.Constants{0: uint32(i)}, reducingThreads))
 	}
 	return o, err
 }
@@ -50,12 +50,15 @@ func plane(width, height int) metal.Size {
 // each other.
 const vectorThreads = 256
 
+// reducingThreads is how many threads the kernels take at most that reduce.
+const reducingThreads = 256
+
 // reducing returns a threadgroup's size for a kernel that reduces n values: a
 // power of two, no less than a simdgroup, with eight values a thread if there
 // are as many.
 func reducing(n int) metal.Size {
 	threads := 32
-	for threads < 256 && 8*threads < n {
+	for threads < reducingThreads && 8*threads < n {
 		threads *= 2
 	}
 	return line(threads)

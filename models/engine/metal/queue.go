@@ -56,8 +56,13 @@ func (q *queue) groups(p *metal.Pipeline, groups, threads metal.Size, args ...ar
 	}
 }
 
-// threads runs a kernel of so many threads.
+// threads runs a kernel of so many threads, which have nothing to do with each other:
+// in smaller threadgroups where its registers leave no room.
 func (q *queue) threads(p *metal.Pipeline, grid, threads metal.Size, args ...argument) {
+	for threads.Height > 1 && threads.Width*threads.Height > uint(p.MaxThreads()) {
+		threads.Height /= 2
+	}
+	threads.Width = min(threads.Width, uint(p.MaxThreads()))
 	if c := q.encode(p, args); c != nil {
 		c.DispatchThreads(grid, threads)
 	}

@@ -44,6 +44,7 @@ const q8Len = 32
 const (
 	attendThreads = 128
 	attendDim     = 4 * attendThreads
+	attendSharing = 8 // threads of a simdgroup that share a key: attention.metal's sharing
 )
 
 func (e *Engine) newKV(shape engine.KV, opt *engine.StreamOptions) (*kv, error) {
@@ -75,10 +76,17 @@ func (e *Engine) attention(s *kv, constants metal.Constants) (err error) {
 		function = "append_q8_0"
 	}
 	for _, k := range []struct {
-		to     **metal.Pipeline
-		kernel string
-	}{{&s.append, function}, {&s.attend, "attend"}, {&s.attendParts, "attend_parts"}, {&s.attendMerge, "attend_merge"}} {
-		if *k.to, err = e.pipeline(shaders.Attention, k.kernel, constants); err != nil {
+		to             **metal.Pipeline
+		kernel         string
+		threads, lanes int
+	}{
+		{&s.append, function, 1, 0}, {&s.attendMerge, "attend_merge", 1, 0},
+		{&s.attend, "attend", attendThreads, attendSharing}, {&s.attendParts, "attend_parts", attendThreads, attendSharing},
+	} {
+		if *k.to, err = e.pipeline(shaders.Attention, k.kernel, constants, k.threads); err != nil {
+			return err
+		}
+		if err = lanes(*k.to, k.kernel, k.lanes); err != nil {
 			return err
 		}
 	}
@@ -147,8 +155,8 @@ type deltaMark struct {
 func (e *Engine) newDelta(shape engine.Delta) (*delta, error) {
 	d := &delta{Delta: shape}
 	var errs [4]error
-	d.convolve, errs[0] = e.pipeline(shaders.Delta, "convolve", nil)
-	d.rule, errs[1] = e.pipeline(shaders.Delta, "delta_rule", nil)
+	d.convolve, errs[0] = e.pipeline(shaders.Delta, "convolve", nil, 1)
+	d.rule, errs[1] = e.pipeline(shaders.Delta, "delta_rule", nil, 1)
 	d.matrices, errs[2] = e.device.NewBuffer(max(4, d.matrixBytes()))
 	d.window, errs[3] = e.device.NewBuffer(max(4, d.windowBytes()))
 	if err := errors.Join(errs[:]...); err != nil {
