@@ -9,7 +9,8 @@ import (
 )
 
 // Commands are kernels to be run one after another, each of which sees what
-// those before it wrote. They belong to one goroutine.
+// those before it wrote; or, of [Device.NewConcurrent], what those wrote that are
+// before a [Commands.Barrier]. They belong to one goroutine.
 //
 // A call that makes no sense is not sent to the GPU: its error is that of
 // Commit, which then commits nothing.
@@ -35,6 +36,20 @@ const maxCommands = 64
 // the GPU, unless none of them was committed: then it would wait for ever, and
 // the error wraps [ErrTooMany]. Else it wraps [ErrOutOfMemory].
 func (d *Device) NewCommands() (*Commands, error) {
+	return d.newCommands(func(buffer id) id { return d.objc.send(buffer, "computeCommandEncoder") })
+}
+
+const dispatchConcurrent = 1 // MTLDispatchTypeConcurrent
+
+// NewConcurrent is NewCommands of kernels that may run at the same time, but for what a
+// barrier is between.
+func (d *Device) NewConcurrent() (*Commands, error) {
+	return d.newCommands(func(buffer id) id {
+		return d.objc.send(buffer, "computeCommandEncoderWithDispatchType:", dispatchConcurrent)
+	})
+}
+
+func (d *Device) newCommands(encoder func(buffer id) id) (*Commands, error) {
 	if d.encoding.Add(1) > maxCommands {
 		d.encoding.Add(-1)
 		return nil, fmt.Errorf("metal: %w: %d", ErrTooMany, maxCommands)
@@ -43,7 +58,7 @@ func (d *Device) NewCommands() (*Commands, error) {
 	o := d.objc
 	o.pool(func() {
 		if c.buffer = o.retain(o.send(d.queue, "commandBuffer")); c.buffer != 0 {
-			c.encoder = o.retain(o.send(c.buffer, "computeCommandEncoder"))
+			c.encoder = o.retain(encoder(c.buffer))
 		}
 	})
 	if c.encoder == 0 {
@@ -132,6 +147,15 @@ func (c *Commands) dispatch(message string, grid, threads Size, counts func(g, t
 		return
 	}
 	c.device.objc.sendDispatch(c.encoder, c.device.objc.sel(message), grid, threads)
+}
+
+const scopeBuffers = 1 // MTLBarrierScopeBuffers
+
+// Barrier lets the kernels that follow see what those before it wrote.
+func (c *Commands) Barrier() {
+	if c.encoding(true, "") {
+		c.device.objc.send(c.encoder, "memoryBarrierWithScope:", scopeBuffers)
+	}
 }
 
 // encoding reports whether a call may be sent: none before it failed, and ok.

@@ -194,6 +194,12 @@ func TestPlantedMistakes(t *testing.T) {
 			o.send(c.encoder, "setBuffer:offset:atIndex:", add.a.buffer, 0, 31)
 		})},
 		{"an offset is odd", "setBuffer:offset:atIndex: offset 2 of 32 bytes", encoder(func(c *Commands) { c.SetBuffer(0, add.a, 2) })},
+		{"a barrier is missing", "buffer 0 is in use by a dispatch before, with no barrier between", func() {
+			c, _ := d.NewConcurrent()
+			add.encode(c, add.a, add.b, add.sum)
+			add.encode(c, add.sum, add.b, add.a)
+			c.Close()
+		}},
 		{"an offset that the kernel's type does not divide", "buffer 0 begins at byte 4; what the kernel reads there is aligned to 16", encoder(func(c *Commands) {
 			c.Use(quads)
 			c.SetBuffer(0, add.a, 4)

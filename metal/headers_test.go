@@ -33,12 +33,13 @@ var (
 		"maxTotalThreadsPerThreadgroup":              "MTLComputePipelineState", "threadExecutionWidth": "MTLComputePipelineState",
 		"contents": "MTLBuffer", "length": "MTLBuffer",
 		"commandBuffer":         "MTLCommandQueue",
-		"computeCommandEncoder": "MTLCommandBuffer", "commit": "MTLCommandBuffer", "waitUntilCompleted": "MTLCommandBuffer",
+		"computeCommandEncoder": "MTLCommandBuffer", "computeCommandEncoderWithDispatchType:": "MTLCommandBuffer", "commit": "MTLCommandBuffer", "waitUntilCompleted": "MTLCommandBuffer",
 		"status": "MTLCommandBuffer", "error": "MTLCommandBuffer", "GPUStartTime": "MTLCommandBuffer", "GPUEndTime": "MTLCommandBuffer",
 		"setComputePipelineState:": "MTLComputeCommandEncoder", "setBuffer:offset:atIndex:": "MTLComputeCommandEncoder",
 		"setBytes:length:atIndex:": "MTLComputeCommandEncoder", "setThreadgroupMemoryLength:atIndex:": "MTLComputeCommandEncoder",
 		"dispatchThreadgroups:threadsPerThreadgroup:": "MTLComputeCommandEncoder", "dispatchThreads:threadsPerThreadgroup:": "MTLComputeCommandEncoder",
-		"endEncoding": "MTLCommandEncoder",
+		"memoryBarrierWithScope:": "MTLComputeCommandEncoder",
+		"endEncoding":             "MTLCommandEncoder",
 	}
 	// By the name that the constant has in this package.
 	constants = map[string]struct {
@@ -49,6 +50,7 @@ var (
 		"Apple8": {"MTLGPUFamilyApple8", 1008}, "Apple9": {"MTLGPUFamilyApple9", 1009}, "Metal3": {"MTLGPUFamilyMetal3", 5001},
 		"sharedStorage": {"MTLResourceStorageModeShared", 0 << 4},
 		"typeFloat":     {"MTLDataTypeFloat", 3}, "typeInt": {"MTLDataTypeInt", 29}, "typeUInt": {"MTLDataTypeUInt", 33}, "typeBool": {"MTLDataTypeBool", 53},
+		"dispatchConcurrent": {"MTLDispatchTypeConcurrent", 1}, "scopeBuffers": {"MTLBarrierScopeBuffers", 1},
 		"statusCompleted": {"MTLCommandBufferStatusCompleted", 4},
 		"codeTimeout":     {"MTLCommandBufferErrorTimeout", 2}, "codeAccessRevoked": {"MTLCommandBufferErrorAccessRevoked", 4},
 		"codeOutOfMemory": {"MTLCommandBufferErrorOutOfMemory", 8}, "codeDeviceRemoved": {"MTLCommandBufferErrorDeviceRemoved", 11},

@@ -252,6 +252,27 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// Kernels of concurrent commands see what those wrote that a barrier is between.
+func TestConcurrentCommands(t *testing.T) {
+	add := newAdder(t, open(t), 100, 1)
+	c, err := add.device.NewConcurrent()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	other := newFloats(t, add.device, 100)
+	add.encode(c, add.a, add.b, add.sum) // a + b
+	add.encode(c, add.a, add.a, other)   // 2a
+	c.Barrier()
+	add.encode(c, add.sum, other, add.b) // 3a + b
+	run(t, c)
+	for i, got := range floats(add.b) {
+		if want := 1003 * float32(i); got != want {
+			t.Fatalf("sum %d is %g, want %g", i, got, want)
+		}
+	}
+}
+
 // The last threadgroup of a grid is smaller where the grid's size asks for it.
 func TestDispatchThreads(t *testing.T) {
 	add := newAdder(t, open(t), 100, 1)

@@ -64,10 +64,10 @@ func (s *stream) quantize(in *buffer, m *matrix, a *activations) {
 	scheme := uint32(slices.Index(quantizers, m.scheme))
 	grid, threads := plane(a.groups, in.n), reducing(a.groupLen)
 	if m.variant.Quantization == shaders.QuantizeInt8 {
-		s.groups(s.engine.operations.quantize[scheme], grid, threads, at(in.buffer, 0), at(a.values, 0), at(a.scales, 0),
+		s.groups(s.engine.operations.quantize[scheme], grid, threads, at(in.buffer, 0), out(a.values, 0), out(a.scales, 0),
 			value([4]uint32{uint32(in.width), uint32(a.stride), uint32(a.groups), uint32(a.groupLen)}))
 		return
 	}
-	s.groups(m.planes, grid, threads, at(in.buffer, 0), at(a.values, 0), at(a.sums, 0), at(a.scales, 0),
+	s.groups(m.planes, grid, threads, at(in.buffer, 0), out(a.values, 0), out(a.sums, 0), out(a.scales, 0),
 		value([3]uint32{uint32(in.width), uint32(a.stride), uint32(a.groups)}), value(scheme))
 }

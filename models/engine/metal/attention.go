@@ -36,18 +36,18 @@ func (s *stream) Attend(op string, dst, q, k, v engine.Buffer) {
 // append adds keys or values to a cache.
 func (s *stream) append(state *kv, b *buffer, cache, scales *metal.Buffer, a attention) {
 	if state.format == formats.Q8_0 {
-		s.threads(state.append, plane(b.width/q8Len, s.n), line(32), at(b.buffer, 0), at(cache, 0), at(scales, 0), value(a))
+		s.threads(state.append, plane(b.width/q8Len, s.n), line(32), at(b.buffer, 0), out(cache, 0), out(scales, 0), value(a))
 		return
 	}
-	s.threads(state.append, plane(b.width, s.n), line(vectorThreads), at(b.buffer, 0), at(cache, 0), value(a))
+	s.threads(state.append, plane(b.width, s.n), line(vectorThreads), at(b.buffer, 0), out(cache, 0), value(a))
 }
 
 // attend lets columns [from, from+n) look at what is before them.
 func (s *stream) attend(state *kv, to, queries *buffer, from, n int) {
 	heads := queries.width / state.Dim
-	a, out := value(state.arguments(heads, s.position+from)), at(to.buffer, 4*from*to.width)
+	a, results := value(state.arguments(heads, s.position+from)), out(to.buffer, 4*from*to.width)
 	args := []argument{
-		at(queries.buffer, 4*from*queries.width), at(state.keys, 0), at(state.values, 0), out, a,
+		at(queries.buffer, 4*from*queries.width), at(state.keys, 0), at(state.values, 0), results, a,
 		at(state.keyScales, 0), at(state.valueScales, 0),
 	}
 	parts := (s.position + from + n + partSpan - 1) / partSpan
@@ -58,8 +58,8 @@ func (s *stream) attend(state *kv, to, queries *buffer, from, n int) {
 	if !s.grow(&s.partials, 4*n*heads*parts*state.Dim) || !s.grow(&s.partialSums, 8*n*heads*parts) {
 		return
 	}
-	args[3] = at(s.partials.buffer, 0)
-	sums, cut := at(s.partialSums.buffer, 0), value([2]uint32{uint32(parts), partSpan})
+	args[3] = out(s.partials.buffer, 0)
+	sums, cut := out(s.partialSums.buffer, 0), value([2]uint32{uint32(parts), partSpan})
 	s.groups(state.attendParts, metal.Size{Width: uint(heads), Height: uint(n), Depth: uint(parts)}, line(attendThreads), append(args, sums, cut)...)
-	s.threads(state.attendMerge, plane(state.Dim, n*heads), line(32), args[3], sums, out, a, cut)
+	s.threads(state.attendMerge, plane(state.Dim, n*heads), line(32), at(s.partials.buffer, 0), at(s.partialSums.buffer, 0), results, a, cut)
 }

@@ -23,7 +23,9 @@
 // Operations are encoded one after the other into one command buffer, which is
 // committed when the batch ends, when a value is read, or before it holds more
 // than Options.Work multiply-adds: a GPU that works on one for seconds is stopped
-// by the system. An operation of more is cut by columns. At most four are committed
+// by the system. Its dispatches may run at the same time, but for what one writes and
+// another uses: the queue knows which arguments are written, and puts barriers there.
+// An operation of more is cut by columns. At most four are committed
 // and not done, so that a long prompt can be given up. With an observer, each
 // operation has a command buffer of its own.
 //

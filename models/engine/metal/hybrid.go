@@ -40,7 +40,7 @@ func (s *stream) Normalize(op string, x engine.Buffer, run int, eps, scale float
 		Epsilon, Scale float32
 	}{uint32(run), eps, scale}
 	s.do(op, work{moved: 8 * b.len()}, func() {
-		s.groups(s.engine.hybrid.normalize, line(b.len()/run), reducing(run), at(b.buffer, 0), value(length))
+		s.groups(s.engine.hybrid.normalize, line(b.len()/run), reducing(run), out(b.buffer, 0), value(length))
 	}, result{op, b})
 }
 
@@ -48,7 +48,7 @@ func (s *stream) Select(op string, dst, x engine.Buffer, from, run, stride int) 
 	to, in := dst.(*buffer), x.(*buffer)
 	s.do(op, work{moved: 8 * in.n * to.width}, func() {
 		if s.resize(to, in.n) {
-			s.threads(s.engine.hybrid.selectParts, line(to.len()), line(vectorThreads), at(to.buffer, 0), at(in.buffer, 0),
+			s.threads(s.engine.hybrid.selectParts, line(to.len()), line(vectorThreads), out(to.buffer, 0), at(in.buffer, 0),
 				value([4]uint32{uint32(from), uint32(run), uint32(stride), uint32(to.len())}))
 		}
 	}, result{op, to})
@@ -57,7 +57,7 @@ func (s *stream) Select(op string, dst, x engine.Buffer, from, run, stride int) 
 func (s *stream) DeltaGates(op string, decay, beta engine.Buffer, rate, bias engine.Weight) {
 	a, b, rates, biases := decay.(*buffer), beta.(*buffer), rate.(*gain), bias.(*gain)
 	s.do(op, work{moved: 16 * a.len()}, func() {
-		s.threads(s.engine.hybrid.deltaGates, plane(a.width, a.n), line(32), at(a.buffer, 0), at(b.buffer, 0),
+		s.threads(s.engine.hybrid.deltaGates, plane(a.width, a.n), line(32), out(a.buffer, 0), out(b.buffer, 0),
 			at(rates.values, 0), at(biases.values, 0), value([2]uint32{uint32(a.width), uint32(a.n)}))
 	}, result{"decay", a}, result{"beta", b})
 }
@@ -86,7 +86,7 @@ func (s *stream) Hadamard(op string, dst, x engine.Buffer, r *engine.Rotation) {
 			return
 		}
 		s.groups(s.engine.hybrid.hadamard, plane(to.width/r.Block, in.n), reducing(r.Block),
-			at(in.buffer, 0), at(signs, 0), at(to.buffer, 0), value(arguments))
+			at(in.buffer, 0), at(signs, 0), out(to.buffer, 0), value(arguments))
 	}, result{op, to})
 }
 

@@ -140,7 +140,7 @@ func (s *stream) product(m *matrix, in *activations, dst *buffer, from, n int) {
 	bind(b.Activations, at(in.values, from*in.valueBytes))
 	bind(b.Sums, at(in.sums, from*in.sumBytes))
 	bind(b.Scales, at(in.scales, 4*from*in.groups))
-	bind(b.Results, at(dst.buffer, 4*from*m.Rows))
+	bind(b.Results, out(dst.buffer, 4*from*m.Rows))
 	bind(b.Shape, value(shaders.Shape{
 		Rows: uint32(m.Rows), Cols: uint32(m.Cols), RowBytes: uint32(p.RowBytes), Stride: uint32(in.stride),
 		Groups: uint32(in.groups), ActColumns: uint32(in.groupLen), Scale: m.scale, Columns: uint32(n),

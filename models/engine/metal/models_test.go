@@ -15,6 +15,7 @@ import (
 	"onebit/metal/softmetal/frameworks"
 	"onebit/models"
 	"onebit/models/arch"
+	"onebit/models/engine"
 	"onebit/models/engine/metal"
 	"onebit/models/lockstep"
 	"onebit/models/modeltest"
@@ -125,6 +126,53 @@ func prefill(t *testing.T, f *gguf.File, opt metal.Options, loaded func()) ([]fl
 		}
 	}
 	return slices.Clone(x), kernels
+}
+
+// A watched engine keeps its last stream.
+type watched struct {
+	engine.Engine
+	stream engine.Stream
+}
+
+func (w *watched) NewStream(opt engine.StreamOptions) (s engine.Stream, err error) {
+	w.stream, err = w.Engine.NewStream(opt)
+	return w.stream, err
+}
+
+// A token is one command buffer. What does not need each other has no barrier between:
+// the projections of a block, keys and values, queries and keys.
+func TestEncoded(t *testing.T) {
+	d := device(t)
+	var w *watched
+	m, err := models.Load(t.Context(), source.FromGGUF(file(t, "tiny")), models.Options{Engine: func(src engine.Source) (engine.Engine, error) {
+		e, err := metal.Open(metal.Options{Device: d})(src)
+		w = &watched{Engine: e}
+		return w, err
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Engine().Close()
+	s, err := m.NewSession(models.SessionOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	counts := func() metal.Counts { return w.stream.(interface{ Encoded() metal.Counts }).Encoded() }
+	if _, err := s.Prefill(t.Context(), []int{1}); err != nil {
+		t.Fatal(err)
+	}
+	before := counts()
+	if _, err := s.Prefill(t.Context(), []int{2}); err != nil {
+		t.Fatal(err)
+	}
+	after := counts()
+	got := metal.Counts{
+		CommandBuffers: after.CommandBuffers - before.CommandBuffers, Dispatches: after.Dispatches - before.Dispatches, Barriers: after.Barriers - before.Barriers,
+	}
+	if want := (metal.Counts{CommandBuffers: 1, Dispatches: 50, Barriers: 37}); got != want {
+		t.Errorf("a token takes %+v, want %+v", got, want)
+	}
 }
 
 // Where simdgroups have other than 32 threads, the kernels multiply that do not rely on

@@ -90,7 +90,7 @@ func (s *stream) Norm(op string, dst, x engine.Buffer, w engine.Weight, eps floa
 	s.do(op, work{bytes: 4 * g.len(), moved: 8 * in.len()}, func() {
 		if s.resize(to, in.n) {
 			s.groups(s.engine.operations.norm, line(in.len()/g.len()), reducing(g.len()),
-				at(in.buffer, 0), at(g.values, 0), at(to.buffer, 0), value(norm))
+				at(in.buffer, 0), at(g.values, 0), out(to.buffer, 0), value(norm))
 		}
 	}, result{op, to})
 }
@@ -149,7 +149,7 @@ func (s *stream) rotate(b *buffer) {
 		step, apart = 2, 1
 	}
 	s.threads(s.engine.operations.rotate, metal.Size{Width: uint(pairs), Height: uint(heads), Depth: uint(b.n)},
-		metal.Size{Width: 32, Height: 4, Depth: 1}, at(b.buffer, 0), at(s.turns.buffer, 0),
+		metal.Size{Width: 32, Height: 4, Depth: 1}, out(b.buffer, 0), at(s.turns.buffer, 0),
 		value([5]uint32{uint32(heads), uint32(dim), uint32(pairs), uint32(step), uint32(apart)}))
 }
 
@@ -158,7 +158,7 @@ func (s *stream) Convolve(op string, x engine.Buffer, w engine.Weight) {
 	d := s.states[s.block].(*delta)
 	d.begun = true
 	s.do(op, work{bytes: 4*taps.len() + 2*d.windowBytes(), moved: 8 * b.len(), macs: b.n * taps.len()}, func() {
-		s.threads(d.convolve, line(d.Channels), line(vectorThreads), at(b.buffer, 0), at(taps.values, 0), at(d.window, 0),
+		s.threads(d.convolve, line(d.Channels), line(vectorThreads), out(b.buffer, 0), at(taps.values, 0), out(d.window, 0),
 			value([3]uint32{uint32(d.Channels), uint32(d.Taps), uint32(b.n)}))
 	}, result{op, b})
 }
@@ -178,8 +178,8 @@ func (s *stream) DeltaRule(op string, dst, q, k, v, decay, beta engine.Buffer) {
 			return
 		}
 		s.reserve(macs)
-		s.threads(d.rule, plane(d.ValueDim, d.ValueHeads), line(64), at(d.matrices, 0), at(queries.buffer, 0), at(keys.buffer, 0), at(values.buffer, 0),
-			at(decay.(*buffer).buffer, 0), at(beta.(*buffer).buffer, 0), at(to.buffer, 0),
+		s.threads(d.rule, plane(d.ValueDim, d.ValueHeads), line(64), out(d.matrices, 0), at(queries.buffer, 0), at(keys.buffer, 0), at(values.buffer, 0),
+			at(decay.(*buffer).buffer, 0), at(beta.(*buffer).buffer, 0), out(to.buffer, 0),
 			value([6]uint32{uint32(d.KeyHeads), uint32(d.ValueHeads), uint32(d.KeyDim), uint32(d.ValueDim), uint32(queries.n), tiled}))
 	}, result{op, to})
 }
@@ -202,19 +202,19 @@ func (s *stream) Add(op string, x, y engine.Buffer) {
 func (s *stream) Scale(op string, x engine.Buffer, by float32) {
 	b := x.(*buffer)
 	s.do(op, work{moved: 8 * b.len()}, func() {
-		s.threads(s.engine.operations.scale, line(b.len()), line(vectorThreads), at(b.buffer, 0), value(by), value(uint32(b.len())))
+		s.threads(s.engine.operations.scale, line(b.len()), line(vectorThreads), out(b.buffer, 0), value(by), value(uint32(b.len())))
 	}, result{op, b})
 }
 
 // vectors runs a kernel of two vectors, whose result is the first.
 func (s *stream) vectors(p *metal.Pipeline, x, y *buffer) {
-	s.threads(p, line(x.len()), line(vectorThreads), at(x.buffer, 0), at(y.buffer, 0), value(uint32(x.len())))
+	s.threads(p, line(x.len()), line(vectorThreads), out(x.buffer, 0), at(y.buffer, 0), value(uint32(x.len())))
 }
 
 func (s *stream) Take(dst, x engine.Buffer, from, end int) {
 	to, in := dst.(*buffer), x.(*buffer)
 	if s.resize(to, end-from) {
-		s.threads(s.engine.operations.take, line(to.len()), line(vectorThreads), at(to.buffer, 0), at(in.buffer, 0),
+		s.threads(s.engine.operations.take, line(to.len()), line(vectorThreads), out(to.buffer, 0), at(in.buffer, 0),
 			value(uint32(to.len())), value(uint32(from*in.width)))
 	}
 }

@@ -2,6 +2,7 @@ package metal
 
 import (
 	"fmt"
+	"slices"
 	"time"
 	"unsafe"
 
@@ -12,6 +13,8 @@ import (
 // more than so many multiply-adds.
 type queue struct {
 	device *metal.Device
+	uses   []use // of the dispatches that run at the same time
+	counts Counts
 	limit  int
 	open   *metal.Commands   // that are being encoded; nil: none
 	work   int               // multiply-adds of open
@@ -25,15 +28,54 @@ type queue struct {
 // pace even.
 const inFlight = 4
 
+// Counts are what was encoded so far.
+type Counts struct {
+	CommandBuffers, Dispatches int
+	Barriers                   int // between dispatches that would run at the same time
+}
+
+// Encoded returns what the stream has given the GPU to do.
+func (q *queue) Encoded() Counts { return q.counts }
+
 // An argument is one of a kernel: a buffer from a byte on, or bytes; neither where
 // the kernel takes none at that index.
 type argument struct {
-	buffer *metal.Buffer
-	offset int
-	bytes  []byte
+	buffer  *metal.Buffer
+	offset  int
+	written bool
+	bytes   []byte
 }
 
+// at is a buffer that a kernel reads; out is one that it writes, or both.
 func at(b *metal.Buffer, offset int) argument { return argument{buffer: b, offset: offset} }
+func out(b *metal.Buffer, offset int) argument {
+	return argument{buffer: b, offset: offset, written: true}
+}
+
+// A use is a buffer's by a dispatch.
+type use struct {
+	buffer  *metal.Buffer
+	written bool
+}
+
+// order puts a barrier before a dispatch of these arguments, if one that may run at the
+// same time writes what it uses, or uses what it writes.
+func (q *queue) order(args []argument) {
+	conflicts := func(a argument) bool {
+		return a.buffer != nil && slices.ContainsFunc(q.uses, func(u use) bool { return u.buffer == a.buffer && (u.written || a.written) })
+	}
+	if slices.ContainsFunc(args, conflicts) {
+		q.open.Barrier()
+		q.counts.Barriers++
+		q.uses = q.uses[:0]
+	}
+	for _, a := range args {
+		if a.buffer != nil {
+			q.uses = append(q.uses, use{a.buffer, a.written})
+		}
+	}
+	q.counts.Dispatches++
+}
 
 // value passes v as it lies in memory, which is as Metal has it: fields of four
 // bytes each.
@@ -72,13 +114,16 @@ func (q *queue) threads(p *metal.Pipeline, grid, threads metal.Size, args ...arg
 func (q *queue) encode(p *metal.Pipeline, args []argument) *metal.Commands {
 	if q.err == nil && q.open == nil {
 		var err error
-		if q.open, err = q.device.NewCommands(); err != nil {
+		if q.open, err = q.device.NewConcurrent(); err != nil {
 			q.fail(err)
 		}
+		q.uses = q.uses[:0]
+		q.counts.CommandBuffers++
 	}
 	if q.err != nil {
 		return nil
 	}
+	q.order(args)
 	q.open.Use(p)
 	for i, a := range args {
 		switch {

@@ -250,9 +250,9 @@ func (s *stream) Top(b engine.Buffer, k int) ([]engine.Ranked, error) {
 	slices := (x.width + topSlice - 1) / topSlice
 	if s.grow(&s.ranks, 8*slices*k) && s.grow(&s.top, 8*k) {
 		threads := reducing(min(x.width, topSlice))
-		s.groups(s.engine.operations.topSlices, line(slices), threads, at(x.buffer, 0), at(s.ranks.buffer, 0),
+		s.groups(s.engine.operations.topSlices, line(slices), threads, at(x.buffer, 0), out(s.ranks.buffer, 0),
 			value([3]uint32{uint32(x.width), topSlice, uint32(k)}))
-		s.groups(s.engine.operations.top, line(1), threads, at(s.ranks.buffer, 0), at(s.top.buffer, 0), at(s.top.buffer, 4*k),
+		s.groups(s.engine.operations.top, line(1), threads, at(s.ranks.buffer, 0), out(s.top.buffer, 0), out(s.top.buffer, 4*k),
 			value([3]uint32{uint32(slices * k), 0, uint32(k)}))
 	}
 	if err := s.settle(); err != nil {

@@ -173,6 +173,21 @@ struct Dispatch {
 	Pipeline *pipeline;
 	std::map<int, Binding> buffers, threadgroup;
 	Size grid, threads; // of all threadgroups, of one
+	unsigned turn = 0;  // dispatches of one turn may run at the same time
+
+	// conflict returns which buffer of this one another uses, of which either writes; -1:
+	// none.
+	int conflict(const Dispatch &other) const {
+		for (const softmetal_parameter_info &mine : pipeline->parameters)
+			for (const softmetal_parameter_info &its : other.pipeline->parameters) {
+				if (mine.kind != SOFTMETAL_BUFFER || its.kind != SOFTMETAL_BUFFER || !(mine.written || its.written))
+					continue;
+				const Binding *const a = bound(mine), *const b = other.bound(its);
+				if (a->buffer != nullptr && a->buffer == b->buffer)
+					return mine.index;
+			}
+		return -1;
+	}
 
 	// bound returns what the argument is that a kernel takes, or null.
 	const Binding *bound(const softmetal_parameter_info &parameter) const {
@@ -206,6 +221,7 @@ struct Commands : Object {
 	Queue *const queue;
 	Encoder *encoder = nullptr; // that has not ended
 	std::vector<Dispatch> dispatches;
+	unsigned turn = 0; // of the dispatch that comes next
 	std::vector<Object *> held;
 	Status status = not_enqueued;
 	Error *error = nullptr;
@@ -214,6 +230,7 @@ struct Commands : Object {
 	explicit Commands(Queue *queue);
 	void destroy() override;
 	void run();
+	std::vector<Dispatch> order() const;
 	void fail(long code, const std::string &message);
 	// hold keeps an object for as long as the commands live.
 	void hold(Object *object);
@@ -234,8 +251,9 @@ struct Encoder : Object {
 	Commands *const commands;
 	Dispatch next{};
 	bool ended = false;
+	const bool concurrent; // dispatches are, unless there is a barrier between
 
-	explicit Encoder(Commands *commands) : Object("MTLComputeCommandEncoder"), commands(commands) { retain(commands); }
+	Encoder(Commands *commands, bool concurrent) : Object("MTLComputeCommandEncoder"), commands(commands), concurrent(concurrent) { retain(commands); }
 	void destroy() override;
 	bool open(const char *selector) const;
 	void end();
@@ -277,6 +295,14 @@ void Commands::fail(long code, const std::string &message) {
 	error = new Error(code, message);
 }
 
+// order returns the dispatches turn by turn, those of one the last first: what may
+// run at the same time may run in any order.
+std::vector<Dispatch> Commands::order() const {
+	std::vector<Dispatch> all(dispatches.rbegin(), dispatches.rend());
+	std::stable_sort(all.begin(), all.end(), [](const Dispatch &a, const Dispatch &b) { return a.turn < b.turn; });
+	return all;
+}
+
 // run does the dispatches one after another, until one fails.
 void Commands::run() {
 	status = completed;
@@ -284,7 +310,7 @@ void Commands::run() {
 	if (command_fault.strikes())
 		fail(command_code, asked_for);
 	uint64_t left = most_accesses;
-	for (const Dispatch &d : dispatches) {
+	for (const Dispatch &d : order()) {
 		if (status == failed)
 			break;
 		const std::vector<softmetal_arg> args = d.arguments();
@@ -323,6 +349,7 @@ bool Encoder::open(const char *selector) const {
 void Encoder::end() {
 	ended = true;
 	commands->encoder = nullptr;
+	commands->turn++;
 }
 
 void Encoder::destroy() {
@@ -534,8 +561,7 @@ Object *queue_commands(Queue *self, Selector selector) {
 	return allocation_fault.strikes() ? nullptr : autorelease(new Commands(self));
 }
 
-Object *commands_encoder(Commands *self, Selector) {
-	const Lock lock;
+Object *encoder_of(Commands *self, bool concurrent) {
 	if (self->encoder != nullptr)
 		violation("-[MTLCommandBuffer computeCommandEncoder]: the encoder before it has not ended");
 	if (self->status != not_enqueued) {
@@ -544,8 +570,20 @@ Object *commands_encoder(Commands *self, Selector) {
 	}
 	if (allocation_fault.strikes())
 		return nullptr;
-	self->encoder = new Encoder(self);
+	self->encoder = new Encoder(self, concurrent);
 	return autorelease(self->encoder);
+}
+
+Object *commands_encoder(Commands *self, Selector) {
+	const Lock lock;
+	return encoder_of(self, false);
+}
+
+Object *commands_encoder_of_type(Commands *self, Selector selector, unsigned long type) {
+	const Lock lock;
+	if (type > 1) // MTLDispatchTypeConcurrent
+		violation(std::string(selector) + " type " + std::to_string(type));
+	return encoder_of(self, type == 1);
 }
 
 void commands_commit(Commands *self, Selector selector) {
@@ -699,6 +737,14 @@ void dispatch(Encoder *self, const std::string &whose, const Size &grid, const S
 	}
 	next.grid = grid;
 	next.threads = threads;
+	if (!self->concurrent)
+		self->commands->turn++;
+	next.turn = self->commands->turn;
+	for (const Dispatch &before : self->commands->dispatches) {
+		const int index = before.turn == next.turn ? next.conflict(before) : -1;
+		if (index >= 0)
+			violation(whose + "buffer " + std::to_string(index) + " is in use by a dispatch before, with no barrier between");
+	}
 	self->commands->dispatches.push_back(next);
 }
 
@@ -724,6 +770,15 @@ void encoder_dispatch_threads(Encoder *self, Selector selector, Size grid, Size 
 		return;
 	}
 	dispatch(self, whose, grid, threads);
+}
+
+void encoder_barrier(Encoder *self, Selector selector, unsigned long scope) {
+	const Lock lock;
+	if (!self->open(selector))
+		return;
+	if (scope != 1) // MTLBarrierScopeBuffers
+		violation(std::string(selector) + " scope " + std::to_string(scope) + " is not played");
+	self->commands->turn++;
 }
 
 void encoder_end(Encoder *self, Selector selector) {
@@ -760,6 +815,7 @@ const Method methods[] = {
 	METHOD("MTLBuffer", "length", buffer_length),
 	METHOD("MTLCommandQueue", "commandBuffer", queue_commands),
 	METHOD("MTLCommandBuffer", "computeCommandEncoder", commands_encoder),
+	METHOD("MTLCommandBuffer", "computeCommandEncoderWithDispatchType:", commands_encoder_of_type),
 	METHOD("MTLCommandBuffer", "commit", commands_commit),
 	METHOD("MTLCommandBuffer", "waitUntilCompleted", commands_wait),
 	METHOD("MTLCommandBuffer", "status", commands_status),
@@ -772,6 +828,7 @@ const Method methods[] = {
 	METHOD("MTLComputeCommandEncoder", "setThreadgroupMemoryLength:atIndex:", encoder_threadgroup),
 	METHOD("MTLComputeCommandEncoder", "dispatchThreadgroups:threadsPerThreadgroup:", encoder_dispatch_groups),
 	METHOD("MTLComputeCommandEncoder", "dispatchThreads:threadsPerThreadgroup:", encoder_dispatch_threads),
+	METHOD("MTLComputeCommandEncoder", "memoryBarrierWithScope:", encoder_barrier),
 	METHOD("MTLComputeCommandEncoder", "endEncoding", encoder_end),
 };
 #undef METHOD
