@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"onebit/bench/cases"
 	"onebit/bench/gate"
 	"onebit/internal/require"
 	"onebit/metal/softmetal/frameworks"
@@ -35,9 +36,9 @@ func TestGateRefusesEmulated(t *testing.T) {
 		"/variant:metal-rows /rows:256 /cols:256 /cache:warm":           "base: softmetal: its times prove nothing",
 		"/variant:unrolled /rows:256 /cols:256 /cache:warm /threads:1 ": "",
 	} {
-		c := &gateCases{
-			onebits: givenCases{gate.Copies{gate.Base: program, gate.Head: program, gate.Twin: program}},
-			suites:  []string{kernelsOnly}, flags: []string{"--model", model, "--filter", filter}, limit: 10 * time.Minute, temp: temp,
+		c := &cases.Target{
+			Programs: cases.GivenPrograms{Copies: gate.Copies{gate.Base: program, gate.Head: program, gate.Twin: program}},
+			Suites:   []string{kernelsOnly}, Flags: []string{"--model", model, "--filter", filter}, Limit: 10 * time.Minute, Temp: temp,
 		}
 		_, _, err := c.Find(t.Context())
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {

@@ -1,16 +1,18 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
+	"onebit/bench/cases"
 	"onebit/bench/gate"
-	"onebit/bench/results"
 )
 
 // A gateTarget finds the benchmarks of two sides and runs them.
@@ -73,7 +75,7 @@ func (f *gateFlags) compared(ctx context.Context, args []string, temp string) (*
 		c.gateTarget = &gate.Tests{Base: base, Head: head, Patterns: args, Match: f.match, Limit: f.limit, CPUs: f.cpus, Layouts: layouts, Temp: bin, MeasureAll: f.measureAll}
 		return c, nil
 	}
-	c.gateTarget = f.cases(&builtCases{base: base, head: head, dir: bin, layouts: layouts}, args, temp)
+	c.gateTarget = f.cases(&cases.BuiltPrograms{Base: base, Head: head, Dir: bin, Layouts: layouts}, args, temp)
 	return c, nil
 }
 
@@ -119,11 +121,26 @@ func (f *gateFlags) binaries(args []string, temp string) (*gateSubject, error) {
 		if err != nil {
 			return nil, err
 		}
-		c.gateTarget = f.cases(givenCases{copies}, args, temp)
+		c.gateTarget = f.cases(cases.GivenPrograms{Copies: copies}, args, temp)
 	default:
 		return nil, fmt.Errorf("%s is %s and %s is %s: name two test binaries (go test -c) of one package, or two of onebit", f.baseBinary, kindOf(base), f.headBinary, kindOf(head))
 	}
 	return c, nil
+}
+
+// cases is the target of a suite.
+func (f *gateFlags) cases(programs cases.Programs, args []string, temp string) *cases.Target {
+	c := &cases.Target{Programs: programs, Suites: []string{cmp.Or(f.suite, kernelsOnly)}, Flags: slices.Clone(args), Preset: f.preset, Limit: f.limit, Temp: temp}
+	if f.suite == everything {
+		c.Suites = []string{kernelsOnly, modelsOnly}
+	}
+	if f.model != "" {
+		c.Flags = append(c.Flags, "--model", f.model)
+	}
+	if f.filter != "" {
+		c.Flags = append(c.Flags, "--filter", f.filter)
+	}
+	return c
 }
 
 func isTest(pkg string) bool { return strings.HasSuffix(pkg, ".test") }
@@ -140,19 +157,12 @@ func kindOf(pkg string) string {
 func (c *gateSubject) thresholds(rules *gate.Rules) func(gate.Benchmark, string) (float64, bool) {
 	return func(b gate.Benchmark, unit string) (float64, bool) {
 		t, ok := rules.ThresholdOf(b, unit)
-		if _, own := c.gateTarget.(*gateCases); ok || !own || !results.UnitOf(unit).Exact {
-			return t, ok
+		if own, is := c.gateTarget.(*cases.Target); is && !ok {
+			return own.ThresholdOf(unit)
 		}
-		if unit == results.PackedBytes {
-			return 0, true
-		}
-		return errorThreshold, true
+		return t, ok
 	}
 }
-
-// errorThreshold is how much a computed error may grow: a sum in another order
-// changes its last digits.
-const errorThreshold = 0.001
 
 // find is Find within the budget, of which measuring needs a part.
 func (f *gateFlags) find(ctx context.Context, c *gateSubject, start time.Time) ([]gate.Benchmark, []gate.Difference, error) {

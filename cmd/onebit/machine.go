@@ -117,7 +117,7 @@ func (f *machineFlags) run(cmd *cobra.Command) (err error) {
 	defer func() { err = errors.Join(err, suite.Close()) }()
 	shared := benchFlags{out: f.out, force: f.force, json: f.json}
 	if f.list {
-		return shared.print(cmd, listCases([]*cases.Suite{suite}))
+		return shared.print(cmd, cases.List([]*cases.Suite{suite}))
 	}
 	file, err := takeFolder(f.out, f.force)
 	if err != nil {

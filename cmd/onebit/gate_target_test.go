@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"onebit/bench/cases"
 	"onebit/bench/gate"
 	"onebit/internal/require"
 )
@@ -17,9 +18,9 @@ type countedOnebits struct {
 	asked   []gate.Side
 }
 
-func (c *countedOnebits) prepare(context.Context, int) error { return nil }
+func (c *countedOnebits) Prepare(context.Context, int) error { return nil }
 func (c *countedOnebits) Fixed() bool                        { return true }
-func (c *countedOnebits) file(s gate.Side) string {
+func (c *countedOnebits) File(s gate.Side) string {
 	c.asked = append(c.asked, s)
 	return c.program
 }
@@ -30,9 +31,9 @@ func TestGateListsCasesAtOnce(t *testing.T) {
 	require.Unraced(t, "a gate shares nothing that its package does not")
 	temp := t.TempDir()
 	programs := &countedOnebits{program: testsAsOnebit(t, temp)}
-	c := &gateCases{
-		onebits: programs, suites: []string{kernelsOnly}, limit: time.Minute, temp: temp, preset: "tiny",
-		flags: []string{"--filter", "/variant:unrolled /cache:warm /threads:1"},
+	c := &cases.Target{
+		Programs: programs, Suites: []string{kernelsOnly}, Limit: time.Minute, Temp: temp, Preset: "tiny",
+		Flags: []string{"--filter", "/variant:unrolled /cache:warm /threads:1"},
 	}
 	both, _, err := c.Find(t.Context())
 	if err != nil {

@@ -1,7 +1,6 @@
-package main
+package cases
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,8 +19,8 @@ import (
 	"onebit/bench/results"
 )
 
-// gateCases are the bench cases of two onebits: a gateTarget. Of either it uses
-// only what scripts rely on, so that versions understand each other:
+// A Target is the cases of two onebits: a gate.Target. It uses only what scripts
+// rely on, so that versions understand each other:
 //
 //	onebit bench SUITE FLAGS --list --json
 //	onebit bench SUITE FLAGS --filter EXPR --count 1 --time 60ms -o DIR   and DIR/results.txt
@@ -29,42 +28,42 @@ import (
 //
 // A process measures all cases of a matrix's shape or of a model, since setting
 // them up takes longer than measuring.
-type gateCases struct {
-	onebits onebits
-	suites  []string
-	flags   []string // of bench
-	preset  string   // made by base, for both
-	limit   time.Duration
-	temp    string
+type Target struct {
+	Programs Programs
+	Suites   []string      // kernels, models
+	Flags    []string      // of onebit bench, such as --filter EXPR
+	Preset   string        // of a model that base makes, for both; "": none
+	Limit    time.Duration // a case that runs for longer hangs
+	Temp     string        // a folder
 
 	groups map[gate.Benchmark]*caseGroup
 }
 
-// onebits are the programs of the three sides.
-type onebits interface {
-	prepare(ctx context.Context, round int) error
-	file(gate.Side) string
-	Fixed() bool
+// Programs are the onebits of the three sides.
+type Programs interface {
+	Prepare(ctx context.Context, round int) error
+	File(gate.Side) string
+	Fixed() bool // each has the one layout that it has
 }
 
-// givenCases are two programs that are there: base and head.
-type givenCases struct{ gate.Copies }
+// GivenPrograms are two programs that are there: base and head.
+type GivenPrograms struct{ gate.Copies }
 
-func (g givenCases) prepare(context.Context, int) error { return nil }
-func (g givenCases) Fixed() bool                        { return true }
-func (g givenCases) file(s gate.Side) string            { return g.Copies[s] }
+func (g GivenPrograms) Prepare(context.Context, int) error { return nil }
+func (g GivenPrograms) Fixed() bool                        { return true }
+func (g GivenPrograms) File(s gate.Side) string            { return g.Copies[s] }
 
-// builtCases are built from two revisions, each round anew.
-type builtCases struct {
-	base, head *gate.Module
-	dir        string
-	layouts    int // how many rounds' layouts to pass over
+// BuiltPrograms are built from two revisions, each round anew.
+type BuiltPrograms struct {
+	Base, Head *gate.Module
+	Dir        string
+	Layouts    int // how many rounds' layouts to pass over
 	gate.Linker
 }
 
-func (b *builtCases) file(s gate.Side) string { return filepath.Join(b.dir, "onebit-"+s.String()) }
+func (b *BuiltPrograms) File(s gate.Side) string { return filepath.Join(b.Dir, "onebit-"+s.String()) }
 
-func (b *builtCases) prepare(ctx context.Context, round int) error {
+func (b *BuiltPrograms) Prepare(ctx context.Context, round int) error {
 	if round > 0 && b.Fixed() {
 		return nil
 	}
@@ -75,12 +74,12 @@ func (b *builtCases) prepare(ctx context.Context, round int) error {
 	}
 	for _, side := range []gate.Side{gate.Base, gate.Head, gate.Twin} {
 		group.Go(func() error {
-			m := b.base
+			m := b.Base
 			if side == gate.Head {
-				m = b.head
+				m = b.Head
 			}
 			// Without paths, what has not changed is compiled once.
-			err := b.Link(ctx, m, b.file(side), gate.Layout(side, b.layouts+round), "build", "-trimpath", "onebit/cmd/onebit")
+			err := b.Link(ctx, m, b.File(side), gate.Layout(side, b.Layouts+round), "build", "-trimpath", "onebit/cmd/onebit")
 			if err != nil {
 				return fmt.Errorf("%s: %w (--suite measures onebit's own cases)", side, err)
 			}
@@ -88,21 +87,6 @@ func (b *builtCases) prepare(ctx context.Context, round int) error {
 		})
 	}
 	return group.Wait()
-}
-
-// cases is the target of a suite.
-func (f *gateFlags) cases(programs onebits, args []string, temp string) *gateCases {
-	c := &gateCases{onebits: programs, suites: []string{cmp.Or(f.suite, kernelsOnly)}, flags: slices.Clone(args), preset: f.preset, limit: f.limit, temp: temp}
-	if f.suite == everything {
-		c.suites = []string{kernelsOnly, modelsOnly}
-	}
-	if f.model != "" {
-		c.flags = append(c.flags, "--model", f.model)
-	}
-	if f.filter != "" {
-		c.flags = append(c.flags, "--filter", f.filter)
-	}
-	return c
 }
 
 // A caseGroup is the cases that a process measures.
@@ -118,13 +102,13 @@ const casesPackage = "onebit/bench/cases"
 
 // Find builds both sides and lists their cases. Groups with studies are measured
 // once on both, which shows what those report; of the others the names are known.
-func (c *gateCases) Find(ctx context.Context) (both []gate.Benchmark, differ []gate.Difference, err error) {
+func (c *Target) Find(ctx context.Context) (both []gate.Benchmark, differ []gate.Difference, err error) {
 	if err := c.prepare(ctx); err != nil {
 		return nil, nil, err
 	}
 	found := [2]gate.Listing{{}, {}}
 	c.groups = map[gate.Benchmark]*caseGroup{}
-	for _, suite := range c.suites {
+	for _, suite := range c.Suites {
 		groups, err := c.list(ctx, suite, found)
 		if err != nil {
 			return nil, nil, err
@@ -138,26 +122,26 @@ func (c *gateCases) Find(ctx context.Context) (both []gate.Benchmark, differ []g
 }
 
 // prepare makes the programs and the model.
-func (c *gateCases) prepare(ctx context.Context) error {
-	if err := os.MkdirAll(filepath.Join(c.temp, "tmp"), 0o777); err != nil {
+func (c *Target) prepare(ctx context.Context) error {
+	if err := os.MkdirAll(filepath.Join(c.Temp, "tmp"), 0o777); err != nil {
 		return err
 	}
-	if err := c.onebits.prepare(ctx, 0); err != nil || c.preset == "" {
+	if err := c.Programs.Prepare(ctx, 0); err != nil || c.Preset == "" {
 		return err
 	}
-	file := filepath.Join(c.temp, c.preset+".gguf")
-	c.flags = append(c.flags, "--model", file)
-	_, err := c.onebit(ctx, gate.Base, 10*time.Minute, "synth", c.preset, "-o", file)
+	file := filepath.Join(c.Temp, c.Preset+".gguf")
+	c.Flags = append(c.Flags, "--model", file)
+	_, err := c.onebit(ctx, gate.Base, 10*time.Minute, "synth", c.Preset, "-o", file)
 	return err
 }
 
 // onebit runs a side's program.
-func (c *gateCases) onebit(ctx context.Context, side gate.Side, limit time.Duration, args ...string) (*gate.Output, error) {
-	file, err := filepath.Abs(c.onebits.file(side))
+func (c *Target) onebit(ctx context.Context, side gate.Side, limit time.Duration, args ...string) (*gate.Output, error) {
+	file, err := filepath.Abs(c.Programs.File(side))
 	if err != nil {
 		return nil, err
 	}
-	p := gate.Program{Path: file, Args: args, Dir: ".", Temp: filepath.Join(c.temp, "tmp"), Limit: limit}
+	p := gate.Program{Path: file, Args: args, Dir: ".", Temp: filepath.Join(c.Temp, "tmp"), Limit: limit}
 	out, err := p.Run(ctx)
 	if err != nil && ctx.Err() == nil {
 		err = fmt.Errorf("%s: onebit %s %w", side, strings.Join(args[:2], " "), err)
@@ -167,8 +151,8 @@ func (c *gateCases) onebit(ctx context.Context, side gate.Side, limit time.Durat
 
 // list groups the cases that both sides can run here, and notes those that one
 // side lacks. Ceilings measure the machine.
-func (c *gateCases) list(ctx context.Context, suite string, found [2]gate.Listing) (groups []*caseGroup, err error) {
-	var sides [2]map[string]listedCase
+func (c *Target) list(ctx context.Context, suite string, found [2]gate.Listing) (groups []*caseGroup, err error) {
+	var sides [2]map[string]Listed
 	for _, side := range []gate.Side{gate.Base, gate.Head} {
 		if sides[side], err = c.listed(ctx, side, suite); err != nil {
 			return nil, err
@@ -197,16 +181,16 @@ func (c *gateCases) list(ctx context.Context, suite string, found [2]gate.Listin
 }
 
 // listed are a side's cases by name.
-func (c *gateCases) listed(ctx context.Context, side gate.Side, suite string) (map[string]listedCase, error) {
-	out, err := c.onebit(ctx, side, c.limit, append([]string{"bench", suite, "--list", "--json"}, c.flags...)...)
+func (c *Target) listed(ctx context.Context, side gate.Side, suite string) (map[string]Listed, error) {
+	out, err := c.onebit(ctx, side, c.Limit, append([]string{"bench", suite, "--list", "--json"}, c.Flags...)...)
 	if err != nil {
 		return nil, err
 	}
-	var list struct{ Cases []listedCase }
+	var list struct{ Cases []Listed }
 	if err := json.Unmarshal(out.Text, &list); err != nil {
 		return nil, fmt.Errorf("%s: onebit bench %s --list --json: %w", side, suite, err)
 	}
-	all := map[string]listedCase{}
+	all := map[string]Listed{}
 	for _, l := range list.Cases {
 		if l.Unavailable == "" && l.Base != names.BaseRead && l.Base != names.BaseDotPeak {
 			all[l.Name] = l
@@ -218,7 +202,7 @@ func (c *gateCases) listed(ctx context.Context, side gate.Side, suite string) (m
 // tryAll finds what the groups of a suite report, and how long they take. A process
 // of every group would take minutes before the first round: of those without
 // studies one tells for all how long a case takes.
-func (c *gateCases) tryAll(ctx context.Context, groups []*caseGroup, found [2]gate.Listing) error {
+func (c *Target) tryAll(ctx context.Context, groups []*caseGroup, found [2]gate.Listing) error {
 	var plain []*caseGroup
 	for _, g := range groups {
 		if g.studies() {
@@ -252,7 +236,7 @@ func (g *caseGroup) studies() bool {
 
 // try measures a group once on base and head. What takes the place of studies
 // is what they report.
-func (c *gateCases) try(ctx context.Context, g *caseGroup, found [2]gate.Listing) error {
+func (c *Target) try(ctx context.Context, g *caseGroup, found [2]gate.Listing) error {
 	for _, side := range []gate.Side{gate.Base, gate.Head} {
 		for _, name := range g.cases {
 			delete(found[side], gate.Benchmark{Package: casesPackage, Name: name})
@@ -273,13 +257,13 @@ func (c *gateCases) try(ctx context.Context, g *caseGroup, found [2]gate.Listing
 const sampleTime = 60 * time.Millisecond
 
 // measure runs a process of a group and returns the values by name.
-func (c *gateCases) measure(ctx context.Context, side gate.Side, g *caseGroup) (map[string][]results.Metric, error) {
-	dir := filepath.Join(c.temp, "results")
+func (c *Target) measure(ctx context.Context, side gate.Side, g *caseGroup) (map[string][]results.Metric, error) {
+	dir := filepath.Join(c.Temp, "results")
 	if err := os.RemoveAll(dir); err != nil {
 		return nil, err
 	}
-	args := slices.Concat([]string{"bench", g.suite}, c.flags, []string{"--filter", exactNames(g.cases), "--count", "1", "--time", sampleTime.String(), "-o", dir})
-	out, failed := c.onebit(ctx, side, c.limit*time.Duration(len(g.cases)), args...)
+	args := slices.Concat([]string{"bench", g.suite}, c.Flags, []string{"--filter", exactNames(g.cases), "--count", "1", "--time", sampleTime.String(), "-o", dir})
+	out, failed := c.onebit(ctx, side, c.Limit*time.Duration(len(g.cases)), args...)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -335,15 +319,15 @@ func exactNames(all []string) string {
 }
 
 // Prepare implements gate.Target.
-func (c *gateCases) Prepare(ctx context.Context, round int, _ []gate.Benchmark) error {
+func (c *Target) Prepare(ctx context.Context, round int, _ []gate.Benchmark) error {
 	if round == 0 {
 		return nil // Find has
 	}
-	return c.onebits.prepare(ctx, round)
+	return c.Programs.Prepare(ctx, round)
 }
 
 // Plan implements gate.Target: a process measures a group.
-func (c *gateCases) Plan(_ context.Context, benchmarks []gate.Benchmark, _ time.Duration) (batches []gate.Batch, err error) {
+func (c *Target) Plan(_ context.Context, benchmarks []gate.Benchmark, _ time.Duration) (batches []gate.Batch, err error) {
 	at := map[*caseGroup]int{}
 	for _, b := range benchmarks {
 		g := c.groups[b]
@@ -359,7 +343,7 @@ func (c *gateCases) Plan(_ context.Context, benchmarks []gate.Benchmark, _ time.
 }
 
 // Run implements gate.Target. A group is measured as long as one of it is.
-func (c *gateCases) Run(ctx context.Context, side gate.Side, batch gate.Batch) ([][]results.Metric, error) {
+func (c *Target) Run(ctx context.Context, side gate.Side, batch gate.Batch) ([][]results.Metric, error) {
 	values, err := c.measure(ctx, side, c.groups[batch.Benchmarks[0]])
 	if err != nil {
 		return nil, err
@@ -373,8 +357,24 @@ func (c *gateCases) Run(ctx context.Context, side gate.Side, batch gate.Batch) (
 	return all, nil
 }
 
-// Better implements gateTarget.
-func (c *gateCases) Better(unit string) int { return results.UnitOf(unit).Better }
+// Better says which way values of a unit are better, as a gate's Options have it.
+func (c *Target) Better(unit string) int { return results.UnitOf(unit).Better }
 
-// Fixed implements gateTarget.
-func (c *gateCases) Fixed() bool { return c.onebits.Fixed() }
+// Fixed reports that each side has the one layout that it has.
+func (c *Target) Fixed() bool { return c.Programs.Fixed() }
+
+// ThresholdOf returns what a computed value may grow by, where no rule says otherwise:
+// nothing, but for the last digits of an error.
+func (c *Target) ThresholdOf(unit string) (threshold float64, ok bool) {
+	switch {
+	case !results.UnitOf(unit).Exact:
+		return 0, false
+	case unit == results.PackedBytes:
+		return 0, true
+	}
+	return errorThreshold, true
+}
+
+// errorThreshold is how much a computed error may grow: a sum in another order
+// changes its last digits.
+const errorThreshold = 0.001
