@@ -62,7 +62,7 @@ var layers = []layer{
 	{"bench/foreign", []string{"internal/*", "bench/results", "bench/names"}},
 	{"bench/gate", []string{"internal/*", "bench/results", "bench/noise", "bench/gate/reach"}},
 	{"bench/gate/reach", nil},
-	{"bench/gate/calibrate", []string{"internal/*", "bench/results", "bench/gate"}},
+	{"bench/gate/calibrate", []string{"internal/*", "bench/results", "bench/noise", "bench/gate"}},
 	{"bench/profile", []string{"bench/results", "bench/noise", "bench/names", "bench/hotspot"}},
 	{"bench/*", []string{"internal/*", "bench/results", "bench/noise"}},
 	{"reports", []string{"internal/*", "bench/results", "bench/noise", "bench/names", "bench/foreign", "bench/gate", "bench/history", "bench/profile", "bench/hotspot"}},

@@ -126,7 +126,7 @@ func (g *gateReport) sorted(keep func(gate.Finding) bool) []gate.Finding {
 // notable are the findings that a short report lists: times, and whatever else is not the same.
 func (g *gateReport) notable() []gate.Finding {
 	return g.sorted(func(f gate.Finding) bool {
-		return f.Unit == results.NsPerOp || f.Judged && f.Verdict != gate.Same
+		return f.Unit == results.NsPerOp || f.Judged() && f.Verdict != gate.Same
 	})
 }
 
@@ -156,7 +156,7 @@ func (g *gateReport) packageOf(b gate.Benchmark) string {
 }
 
 func gateVerdict(f gate.Finding) string {
-	if !f.Judged {
+	if !f.Judged() {
 		return "not judged"
 	}
 	return f.Verdict.String()
@@ -171,7 +171,7 @@ func gateValue(f gate.Finding, s gate.Side) string {
 }
 
 func gateChange(f gate.Finding) string {
-	if !f.Judged || math.IsNaN(f.Change.Center) {
+	if !f.Judged() || math.IsNaN(f.Change.Center) {
 		return ""
 	}
 	return gate.Percent(f.Change.Center)
@@ -179,7 +179,7 @@ func gateChange(f gate.Finding) string {
 
 func gateInterval(f gate.Finding) string {
 	unknown := math.IsInf(f.Change.Lo, -1) && math.IsInf(f.Change.Hi, 1)
-	if f.Exact || !f.Judged || !drawable(f) || unknown {
+	if f.Exact || !f.Judged() || !drawable(f) || unknown {
 		return ""
 	}
 	return strings.TrimSuffix(gate.Percent(f.Change.Lo), "%") + "…" + gate.Percent(f.Change.Hi)
@@ -266,7 +266,7 @@ func (g *gateReport) page() gatePage {
 			p.Groups = append(p.Groups, group)
 		}
 	}
-	if list := g.sorted(func(f gate.Finding) bool { return !f.Judged }); len(list) > 0 {
+	if list := g.sorted(func(f gate.Finding) bool { return !f.Judged() }); len(list) > 0 {
 		p.Unjudged = newSheet("unjudged", "Not judged", "Nobody has said whether more or less of these units is better.", list, g.fields())
 		p.Unjudged.Folded = true
 	}
@@ -326,7 +326,7 @@ type worstLine struct{ ID, Verdict, Name, Unit, Change, Values string }
 // there are beside them.
 func (g *gateReport) worst() (lines []worstLine, more int) {
 	of := map[gate.Verdict]int{} // that stand before it in its group
-	for _, f := range g.sorted(func(f gate.Finding) bool { return f.Judged && (!f.Pass || f.Verdict == gate.Within) }) {
+	for _, f := range g.sorted(func(f gate.Finding) bool { return f.Judged() && (!f.Pass || f.Verdict == gate.Within) }) {
 		of[f.Verdict]++
 		if len(lines) == mostWorst {
 			more++
@@ -388,7 +388,7 @@ func (g *gateReport) group(v struct {
 	about  string
 	folded bool
 }, dots dotBudget) (group gateGroup, any bool) {
-	list := g.sorted(func(f gate.Finding) bool { return f.Judged && f.Verdict == v.Verdict })
+	list := g.sorted(func(f gate.Finding) bool { return f.Judged() && f.Verdict == v.Verdict })
 	group = gateGroup{
 		ID: strings.ToLower(v.String()), Heading: fmt.Sprintf("%v: %s", v.Verdict, count.Of(len(list), "value")),
 		About: v.about, Folded: v.folded,

@@ -42,7 +42,7 @@ func (c gateCase) measure(s gate.Side, rng *rand.Rand, at time.Duration) []resul
 func (c gateCase) findings() []gate.Finding {
 	change := math.Log(c.ratio)
 	time := gate.Finding{
-		Benchmark: c.Benchmark, Unit: results.NsPerOp, Judged: true, Verdict: c.verdict, Pass: c.verdict == gate.Same || c.verdict == gate.Faster,
+		Benchmark: c.Benchmark, Unit: results.NsPerOp, Better: -1, Verdict: c.verdict, Pass: c.verdict == gate.Same || c.verdict == gate.Faster,
 		Change: gate.Interval{Center: change, Lo: change - 0.01, Hi: change + 0.01}, Threshold: 0.03, Floor: 0.002,
 	}
 	if c.verdict == gate.Unsure {
@@ -50,7 +50,7 @@ func (c gateCase) findings() []gate.Finding {
 	}
 	growth := math.Log(c.allocs / 2)
 	allocs := gate.Finding{
-		Benchmark: c.Benchmark, Unit: results.Allocs, Judged: true, Verdict: gate.Same, Pass: true, Exact: true,
+		Benchmark: c.Benchmark, Unit: results.Allocs, Better: -1, Verdict: gate.Same, Pass: true, Exact: true,
 		Change: gate.Interval{Center: growth, Lo: growth, Hi: growth},
 	}
 	if growth > 0 {

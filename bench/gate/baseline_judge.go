@@ -43,7 +43,7 @@ func (c *comparison) report() *Report {
 func (c *comparison) unmeasured(x *caseState, unit string) Finding {
 	f, s := c.finding(x, unit), x.units[unit]
 	switch {
-	case !f.Judged:
+	case !f.Judged():
 		f.Pass = true
 	case s.same():
 		f = f.exactly(c.rule(x, unit), c.Better(unit))
@@ -62,7 +62,7 @@ func (c *comparison) unmeasured(x *caseState, unit string) Finding {
 func (c *comparison) finding(x *caseState, unit string) Finding {
 	s := x.units[unit]
 	return Finding{
-		Benchmark: x.Benchmark, Unit: unit, Judged: c.Better(unit) != 0, Better: c.Better(unit),
+		Benchmark: x.Benchmark, Unit: unit, Better: c.Better(unit),
 		Threshold: math.Expm1(c.rule(x, unit).threshold), Base: s.sides[Base], Head: s.sides[Head],
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -69,6 +70,7 @@ type Options struct {
 	Prove     bool          // what is not proved to be the same is no pass
 	Code      *Code         // what was settled before; nil: nothing was
 	KeepGoing bool          // a regression that is certain does not end the gate
+	Passes    int           // how often a round measures each side; 0: as often as is best
 	Resume    *Results      // of a finished gate over the same benchmarks, to which rounds are added; nil: none
 
 	// ThresholdOf gives the thresholds of benchmarks and units that have
@@ -143,8 +145,7 @@ type Finding struct {
 	Benchmark
 	Unit      string
 	Verdict   Verdict
-	Judged    bool     // its unit has a direction
-	Better    int      // that direction: +1, higher is better; -1, lower is; 0 of what is not judged
+	Better    int      // +1: higher is better; -1: lower is; 0: nobody has said, and it is not judged
 	Pass      bool     // it is no regression
 	Change    Interval // of log(head/base), positive is worse, with the bounds of the last look
 	Threshold float64  // as a fraction
@@ -155,6 +156,9 @@ type Finding struct {
 	Head      []float64
 	Twin      []float64 // by round, as measured
 }
+
+// Judged reports whether its unit has a direction.
+func (f Finding) Judged() bool { return f.Better != 0 }
 
 // Of returns a side's values.
 func (f Finding) Of(s Side) []float64 { return [...][]float64{f.Base, f.Head, f.Twin}[s] }
@@ -242,6 +246,7 @@ type gate struct {
 	order   []*caseState // as they were given
 	batches []Batch
 	setup   time.Duration // before the first round
+	linking time.Duration // that preparing the last round took
 	round   int
 	looks   int
 	certain bool // that something is slower, as of the last look
@@ -265,17 +270,15 @@ type series struct {
 }
 
 func (g *gate) run(ctx context.Context) (err error) {
-	begin := g.elapsed()
-	if err := g.target.Prepare(ctx, 0, g.undecided()); err != nil {
+	if err := g.prepare(ctx, g.undecided()); err != nil {
 		return err
 	}
-	prepare := g.elapsed() - begin
 	g.progress("calibrate")
 	if g.batches, err = g.target.Plan(ctx, g.undecided(), g.Process); err != nil {
 		return err
 	}
 	g.setup = g.elapsed()
-	if err := g.fits(prepare); err != nil {
+	if err := g.fits(); err != nil {
 		return err
 	}
 	for g.looks < len(lookAt) {
@@ -297,7 +300,7 @@ func (g *gate) run(ctx context.Context) (err error) {
 		if g.early = g.certain && !g.KeepGoing && len(open) > 0 && g.looks < len(lookAt); g.early || len(open) == 0 {
 			return nil
 		}
-		if err := g.target.Prepare(ctx, g.round, open); err != nil {
+		if err := g.prepare(ctx, open); err != nil {
 			return err
 		}
 	}
@@ -319,21 +322,21 @@ func (g *gate) undecided() (open []Benchmark) {
 // fits refuses a budget that ends before the first round would, and warns of
 // one that ends before anything that chance decides could be proved. Preparing
 // a round takes as long as it did once.
-func (g *gate) fits(prepare time.Duration) error {
+func (g *gate) fits() error {
 	measure := time.Duration(0)
 	for _, b := range g.batches {
 		measure += turns * b.Took
 	}
 	needed := max(1, minRounds(g.Alarm, len(g.order))-g.rounds)
 	setup, budget := g.setup-g.resumption.elapsed, g.Budget-g.resumption.elapsed
-	all := (setup + time.Duration(needed)*(prepare+measure) + g.Reserve).Round(time.Second)
+	all := (setup + time.Duration(needed)*(g.linking+measure) + g.Reserve).Round(time.Second)
 	switch {
 	case setup+measure+g.Reserve > budget:
 		return fmt.Errorf("the budget of %v ends before the first round would: setting up took %v, a round takes about %v, and %d rounds need %v in all",
-			budget, setup.Round(time.Second), (prepare + measure).Round(time.Second), needed, all)
+			budget, setup.Round(time.Second), (g.linking + measure).Round(time.Second), needed, all)
 	case all > budget:
 		g.Warn(fmt.Sprintf("the budget of %v may be too short to prove anything: %d rounds of about %v each are needed, and %v with setting up",
-			budget, needed, (prepare + measure).Round(time.Second/10), all))
+			budget, needed, (g.linking + measure).Round(time.Second/10), all))
 	}
 	return nil
 }
@@ -353,11 +356,39 @@ func (g *gate) allExact() bool {
 	return true
 }
 
-// turns are the processes of a round that measure a batch.
-const turns = 6
+// turns are the sides that a pass measures, each in a process.
+const turns = 3
+
+// passes is how often a round measures each side: once, since a round with another
+// layout tells more than a second pass, or twice where that takes less time than
+// linking does.
+func (g *gate) passes() int {
+	if g.Passes > 0 {
+		return g.Passes
+	}
+	pass := time.Duration(0)
+	for _, b := range g.batches {
+		if slices.ContainsFunc(b.Benchmarks, func(b Benchmark) bool { return !g.cases[b].decided }) {
+			pass += turns * b.Took
+		}
+	}
+	if pass < g.linking {
+		return 2
+	}
+	return 1
+}
+
+// prepare prepares a round and notes how long that takes.
+func (g *gate) prepare(ctx context.Context, open []Benchmark) error {
+	begin := g.elapsed()
+	err := g.target.Prepare(ctx, g.round, open)
+	g.linking = g.elapsed() - begin
+	return err
+}
 
 // oneRound measures every undecided benchmark.
 func (g *gate) oneRound(ctx context.Context) error {
+	passes := g.passes()
 	for _, at := range g.rng.Perm(len(g.batches)) {
 		batch := g.batches[at]
 		batch.Benchmarks = slices.DeleteFunc(slices.Clone(batch.Benchmarks), func(b Benchmark) bool { return g.cases[b].decided })
@@ -365,20 +396,21 @@ func (g *gate) oneRound(ctx context.Context) error {
 			continue
 		}
 		g.progress("measure")
-		if err := g.inTurn(ctx, batch); err != nil {
+		if err := g.inTurn(ctx, batch, passes); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// inTurn measures a batch on base, head and twin in a random order, and once
-// more in the reverse order, so that what drifts in between meets them alike.
-func (g *gate) inTurn(ctx context.Context, batch Batch) error {
+// inTurn measures a batch on base, head and twin in a random order, and in a
+// second pass in the reverse order, so that what drifts in between meets them alike.
+func (g *gate) inTurn(ctx context.Context, batch Batch, passes int) error {
 	order := []Side{Base, Head, Twin}
 	g.rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+	order = append(order, order[2], order[1], order[0])
 	found := make([]map[string]*[3][]float64, len(batch.Benchmarks))
-	for position, side := range append(slices.Clone(order), order[2], order[1], order[0]) {
+	for position, side := range order[:passes*turns] {
 		values, err := g.measure(ctx, batch, side, position)
 		if err != nil {
 			return err
@@ -419,26 +451,21 @@ func (g *gate) measure(ctx context.Context, batch Batch, side Side, position int
 	return values, nil
 }
 
-// add keeps the mean of each side's two processes of the round. The better of
-// them would make what is steadier look slower, and would not see that a slow
-// mode becomes more frequent. A unit that not every process reports is left out.
-func (c *caseState) add(sums map[string]*[3][]float64) {
-	units := make([]string, 0, len(sums))
-	for unit := range sums {
-		units = append(units, unit)
-	}
-	slices.Sort(units)
-	for _, unit := range units {
-		both := sums[unit]
-		if slices.ContainsFunc(both[:], func(v []float64) bool { return len(v) != 2 }) {
+// add keeps the mean of each side's processes of the round. The best of them would
+// make what is steadier look slower, and would not see that a slow mode becomes
+// more frequent. A unit that not every process reports is left out.
+func (c *caseState) add(found map[string]*[3][]float64) {
+	for _, unit := range slices.Sorted(maps.Keys(found)) {
+		sides := found[unit]
+		if slices.ContainsFunc(sides[:], func(v []float64) bool { return len(v) == 0 || len(v) != len(sides[Base]) }) {
 			continue
 		}
 		if c.units[unit] == nil {
 			c.units[unit] = new(series)
 			c.order = append(c.order, unit)
 		}
-		for side, v := range both {
-			c.units[unit].sides[side] = append(c.units[unit].sides[side], (v[0]+v[1])/2)
+		for side, values := range sides {
+			c.units[unit].sides[side] = append(c.units[unit].sides[side], mean(values))
 		}
 	}
 }
@@ -451,19 +478,34 @@ func (g *gate) look(spent float64) {
 	}
 	worse := false
 	for _, c := range g.order {
-		c.decided = true
-		for _, unit := range c.order {
-			f := g.verdict(c, unit)
-			worse = worse || f.Verdict == Slower
-			switch {
-			case f.open():
-				c.decided = false
-			case f.Judged && !f.Exact:
-				c.units[unit].proved = &f
-			}
-		}
+		worse = g.lookAtCase(c) || worse
 	}
 	g.certain = worse && g.round >= exactRounds && len(g.alarms()) == 0
+}
+
+// lookAtCase judges a benchmark and reports whether any of its units is SLOWER.
+// What is proved stays, and what a benchmark is left with that gives its time to
+// others.
+func (g *gate) lookAtCase(c *caseState) (worse bool) {
+	open := map[string]Finding{}
+	c.decided = true
+	for _, unit := range c.order {
+		f := g.verdict(c, unit)
+		worse = worse || f.Verdict == Slower
+		switch {
+		case f.open():
+			open[unit] = f
+			c.decided = c.decided && f.leaves() && !g.KeepGoing
+		case f.Judged() && !f.Exact:
+			c.units[unit].proved = &f
+		}
+	}
+	if c.decided {
+		for unit, f := range open {
+			c.units[unit].proved = &f
+		}
+	}
+	return worse
 }
 
 // rule is that of the last look.
@@ -540,8 +582,7 @@ func (s *series) triples(better int) (t triples) {
 	return t
 }
 
-// verdict is a finding on a unit as things stand, or stood when it was proved,
-// without its interval.
+// verdict is a finding on a unit as things stand, or stood when it was proved.
 func (g *gate) verdict(c *caseState, unit string) Finding {
 	s, better, r := c.units[unit], g.Better(unit), g.rule(c, unit)
 	if s.proved != nil {
@@ -551,7 +592,7 @@ func (g *gate) verdict(c *caseState, unit string) Finding {
 		Benchmark: c.Benchmark, Unit: unit, Better: better, Threshold: math.Expm1(r.threshold), Rounds: len(s.sides[Base]),
 		Base: s.sides[Base], Head: s.sides[Head], Twin: s.sides[Twin],
 	}
-	if f.Judged = better != 0; !f.Judged {
+	if !f.Judged() {
 		f.Pass = true
 		return f
 	}
@@ -561,13 +602,21 @@ func (g *gate) verdict(c *caseState, unit string) Finding {
 	if twin := s.differences(Twin, better); len(twin) > 0 {
 		f.Floor = floor(twin)
 	}
-	f.Verdict, f.Pass = r.judge(s.triples(better), f.Floor)
+	t := s.triples(better)
+	f.Verdict, f.Pass = r.judge(t, f.Floor)
+	f.Change = t.interval(equivalence)
 	return f
 }
 
 // open reports whether more rounds may change the verdict.
 func (f Finding) open() bool {
-	return f.Judged && (f.Verdict == Unsure || f.Verdict == Within && !f.Pass)
+	return f.Judged() && (f.Verdict == Unsure || f.Verdict == Within && !f.Pass)
+}
+
+// leaves reports whether an open finding gives its time to others: it is proved to
+// be no regression, and does not look like progress either.
+func (f Finding) leaves() bool {
+	return f.Pass && f.Change.Center > -math.Log1p(f.Threshold)
 }
 
 // exactly judges values that no process changes: allocations, errors, sizes.
@@ -599,12 +648,7 @@ func (g *gate) report() *Report {
 	r := &Report{Rounds: g.round, Needed: minRounds(g.Alarm, g.tests()), Elapsed: g.elapsed(), Setup: g.setup - g.measured, Options: g.Options, Alarms: g.alarms(), Resumed: g.resumed, Early: g.early}
 	for _, c := range g.order {
 		for _, unit := range c.order {
-			f := g.verdict(c, unit)
-			if f.Judged && !f.Exact {
-				judged := series{sides: [3][]float64{f.Base, f.Head, f.Twin}}
-				f.Change = judged.triples(g.Better(unit)).interval(equivalence)
-			}
-			r.Findings = append(r.Findings, f)
+			r.Findings = append(r.Findings, g.verdict(c, unit))
 		}
 	}
 	return r

@@ -257,8 +257,8 @@ func TestSlowerWithinTheThreshold(t *testing.T) {
 		}
 		verdict, _ := r.judge(values, 0)
 		seen[verdict]++
-		if beyond := values.center() > r.threshold; verdict == Slower && !beyond || verdict == Within && beyond {
-			t.Errorf("seed %d: %v with an estimate of %s", seed, verdict, Percent(values.center()))
+		if beyond := values.shift().center > r.threshold; verdict == Slower && !beyond || verdict == Within && beyond {
+			t.Errorf("seed %d: %v with an estimate of %s", seed, verdict, Percent(values.shift().center))
 		}
 	}
 	if seen[Slower] < 10 || seen[Within] < 10 {
@@ -269,7 +269,7 @@ func TestSlowerWithinTheThreshold(t *testing.T) {
 // What nobody could prove is no failure, unless proof is asked for; what may
 // hide in it is said.
 func TestUndecidedIsNoFailure(t *testing.T) {
-	finding := Finding{Verdict: Unsure, Judged: true, Change: Interval{0, math.Log(0.96), math.Log(1.04)}, Threshold: 0.03}
+	finding := Finding{Verdict: Unsure, Better: -1, Change: Interval{0, math.Log(0.96), math.Log(1.04)}, Threshold: 0.03}
 	for prove, want := range map[bool]int{false: 0, true: 2} {
 		r := &Report{Findings: []Finding{finding}, Rounds: 20, Needed: 10, Options: Options{Prove: prove, Threshold: 0.03}}
 		if r.Exit() != want {
@@ -330,10 +330,10 @@ func TestBudget(t *testing.T) {
 		if (err != nil) != c.refused || (len(warnings) > 0) != c.warned {
 			t.Errorf("%v: error %v, warnings %q; want refused %v, warned %v", c.budget, err, warnings, c.refused, c.warned)
 		}
-		// 7 rounds of 2.48 s and setting up.
+		// 7 rounds of 2.24 s and setting up.
 		for _, text := range append(warnings, fmt.Sprint(err)) {
-			if (c.refused || c.warned) && len(text) > 10 && !strings.Contains(text, "19s") {
-				t.Errorf("%v: %q does not say that 19s are needed", c.budget, text)
+			if (c.refused || c.warned) && len(text) > 10 && !strings.Contains(text, "18s") {
+				t.Errorf("%v: %q does not say that 18s are needed", c.budget, text)
 			}
 		}
 	}
@@ -414,7 +414,7 @@ func TestCertainRegressionEnds(t *testing.T) {
 		{1.3, true, false, false, 3},
 	} {
 		f := newFake(1, tt.slower)
-		f.process = 0.05 // B1 is not decided at the first look
+		f.process = 0.1 // B1 is not decided at the first look
 		var target Target = f
 		if tt.twin {
 			target = &biased{f}

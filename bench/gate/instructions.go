@@ -283,7 +283,7 @@ func (c *Count) finding(threshold float64) Finding {
 	if !c.Gated {
 		return f
 	}
-	f.Judged, f.Better, f.Verdict = true, -1, Same
+	f.Better, f.Verdict = -1, Same
 	limit := math.Log1p(f.Threshold)
 	switch {
 	case f.Change.Center > limit:

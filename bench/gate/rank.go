@@ -2,7 +2,6 @@ package gate
 
 import (
 	"cmp"
-	"math"
 	"slices"
 )
 
@@ -55,15 +54,6 @@ func (t triples) shifted(shift float64) triples {
 	return out
 }
 
-// excess is by how much head's scores exceed what is to be expected of them, in
-// thirds.
-func (a scores) excess() (sum int) {
-	for _, s := range a {
-		sum += 2*s[Head] - s[Base] - s[Twin]
-	}
-	return sum
-}
-
 // chances are those of a sum of head's scores as large as this one, or as small,
 // if in each round any of the three scores is as likely to be head's. They are
 // exact.
@@ -109,49 +99,4 @@ func (t triples) above(shift float64) float64 {
 func (t triples) below(shift float64) float64 {
 	_, small := t.shifted(shift).ranked().chances()
 	return small
-}
-
-// interval estimates head's shift, with bounds that the truth is beyond with a
-// chance of no more than alpha on either side.
-func (t triples) interval(alpha float64) Interval {
-	in := Interval{Lo: math.Inf(-1), Hi: math.Inf(1)}
-	if len(t) == 0 {
-		return in
-	}
-	lo, hi := t.reach()
-	in.Center = t.center()
-	if t.above(lo) <= alpha && t.below(hi) <= alpha {
-		in.Lo = root(lo, hi, func(shift float64) bool { return t.above(shift) <= alpha })
-		in.Hi = root(lo, hi, func(shift float64) bool { return t.below(shift) > alpha })
-	}
-	return in
-}
-
-// reach are shifts beyond which head is last, or first, in every round.
-func (t triples) reach() (lo, hi float64) {
-	lo, hi = math.Inf(1), math.Inf(-1)
-	for _, v := range t {
-		lo = min(lo, v[Head]-max(v[Base], v[Twin]))
-		hi = max(hi, v[Head]-min(v[Base], v[Twin]))
-	}
-	const margin = 1e-6
-	return lo - margin, hi + margin
-}
-
-// center estimates head's shift: it leaves ranks as they are to be expected.
-func (t triples) center() float64 {
-	lo, hi := t.reach()
-	return root(lo, hi, func(shift float64) bool { return t.shifted(shift).ranked().excess() > 0 })
-}
-
-// root is where yes, which is so at lo, ends on the way to hi.
-func root(lo, hi float64, yes func(float64) bool) float64 {
-	for hi-lo > 1e-5 {
-		if middle := lo + (hi-lo)/2; yes(middle) {
-			lo = middle
-		} else {
-			hi = middle
-		}
-	}
-	return lo + (hi-lo)/2
 }

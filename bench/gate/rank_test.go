@@ -62,28 +62,6 @@ func TestRanksAreExact(t *testing.T) {
 	}
 }
 
-func TestIntervalOfTriples(t *testing.T) {
-	rng := rand.New(rand.NewPCG(4, 1))
-	rounds := make(triples, 30)
-	for i := range rounds {
-		for side := range 3 {
-			rounds[i][side] = 0.01 * rng.NormFloat64()
-		}
-		rounds[i][Head] += 0.05
-	}
-	in := rounds.interval(0.05)
-	// The standard error is 1% × √1.5/√30; a rank test has 95% of its power.
-	if !(in.Lo < in.Center && in.Center < in.Hi) || math.Abs(in.Center-0.05) > 0.007 || in.Hi-in.Lo > 0.015 {
-		t.Errorf("%+v, want about 5%% ± 0.4%%", in)
-	}
-	if rounds.above(in.Lo-1e-4) > 0.05 || rounds.above(in.Lo+1e-4) <= 0.05 || rounds.below(in.Hi+1e-4) > 0.05 || rounds.below(in.Hi-1e-4) <= 0.05 {
-		t.Errorf("%+v does not end where the chances are 5%%", in)
-	}
-	if in := rounds[:2].interval(0.05); !math.IsInf(in.Lo, -1) || !math.IsInf(in.Hi, 1) {
-		t.Errorf("two rounds bound nothing at 5%%, got %v", in)
-	}
-}
-
 // What the looks and the claims spend is all there is.
 func TestSpending(t *testing.T) {
 	looks := 0.0

@@ -243,7 +243,7 @@ func (r *Results) unjudged() *Report {
 		report.Rounds = max(report.Rounds, c.length())
 		for _, unit := range c.order {
 			better := report.Options.Better(unit)
-			f := Finding{Benchmark: c.Benchmark, Unit: unit, Judged: better != 0, Better: better, Change: Interval{math.NaN(), math.Inf(-1), math.Inf(1)}}
+			f := Finding{Benchmark: c.Benchmark, Unit: unit, Better: better, Change: Interval{math.NaN(), math.Inf(-1), math.Inf(1)}}
 			if d := c.units[unit].differences(Head, better); len(d) > 0 {
 				f.Change.Center = noise.Median(d)
 			}

@@ -125,12 +125,8 @@ func NewDocument(r *Report, profiles []Profile) *Document {
 		d.LeftOut = append(d.LeftOut, DocumentLeftOut{l.Package, l.Name, l.Reason})
 	}
 	for _, f := range r.Findings {
-		better := 0
-		if f.Judged {
-			better = r.Options.Better(f.Unit)
-		}
 		d.Findings = append(d.Findings, DocumentFinding{
-			Package: f.Package, Benchmark: f.Name, Unit: f.Unit, Better: results.Direction(better),
+			Package: f.Package, Benchmark: f.Name, Unit: f.Unit, Better: results.Direction(f.Better),
 			Verdict: f.Verdict, Pass: f.Pass, Reason: f.Reason(),
 			Ratio: ratio(f.Change.Center), Lo: ratio(f.Change.Lo), Hi: ratio(f.Change.Hi),
 			Threshold: f.Threshold, Floor: math.Expm1(f.Floor), Exact: f.Exact, Rounds: f.Rounds, Base: f.Base, Head: f.Head, Twin: f.Twin,
@@ -165,7 +161,7 @@ func (f DocumentFinding) finding() Finding {
 		change.Lo, change.Hi = change.Center, change.Center
 	}
 	return Finding{
-		Benchmark: Benchmark{f.Package, f.Benchmark}, Unit: f.Unit, Verdict: f.Verdict, Judged: f.Better != "", Better: map[string]int{"higher": +1, "lower": -1}[f.Better], Pass: f.Pass,
+		Benchmark: Benchmark{f.Package, f.Benchmark}, Unit: f.Unit, Verdict: f.Verdict, Better: map[string]int{"higher": +1, "lower": -1}[f.Better], Pass: f.Pass,
 		Change: change, Threshold: f.Threshold, Floor: math.Log1p(f.Floor), Exact: f.Exact, Rounds: f.Rounds,
 		Base: f.Base, Head: f.Head, Twin: f.Twin,
 	}

@@ -46,9 +46,9 @@ func (g *gate) resume(before *Results) error {
 		c := g.cases[f.Benchmark]
 		switch {
 		case len(f.Twin) == 0: // instructions, which are counted anew
-		case f.open():
+		case f.open() && !f.leaves():
 			c.decided = false
-		case f.Judged && !f.Exact:
+		case f.Judged() && !f.Exact:
 			c.units[f.Unit].proved = &f
 		}
 	}

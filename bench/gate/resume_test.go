@@ -60,7 +60,7 @@ func TestResume(t *testing.T) {
 		t.Errorf("resumed %d times with a chance of %v, after %v", second.Resumed, a, first.Options.Alarm)
 	}
 	for i, was := range first.Findings {
-		if is := second.Findings[i]; was.Judged && !was.Exact && !was.open() && (is.Verdict != was.Verdict || is.Rounds != was.Rounds || math.Abs(is.Change.Center-was.Change.Center) > 1e-9) {
+		if is := second.Findings[i]; was.Judged() && !was.Exact && !was.open() && (is.Verdict != was.Verdict || is.Rounds != was.Rounds || math.Abs(is.Change.Center-was.Change.Center) > 1e-9) {
 			t.Errorf("%s %s was %v after %d rounds and is %v after %d", was.Name, was.Unit, was.Verdict, was.Rounds, is.Verdict, is.Rounds)
 		}
 	}

@@ -59,7 +59,7 @@ func (r *Report) perhaps() (clauses []string) {
 
 // those are the findings that are judged and kept, the worst first.
 func (r *Report) those(keep func(Finding) bool) []Finding {
-	list := slices.DeleteFunc(slices.Clone(r.Findings), func(f Finding) bool { return !f.Judged || !keep(f) })
+	list := slices.DeleteFunc(slices.Clone(r.Findings), func(f Finding) bool { return !f.Judged() || !keep(f) })
 	slices.SortStableFunc(list, Severity)
 	return list
 }
@@ -117,7 +117,7 @@ func (f Finding) standing() standing {
 func (r *Report) standings() (of [standings]int) {
 	each := map[Benchmark]standing{}
 	for _, f := range r.Findings {
-		if s, seen := each[f.Benchmark]; f.Judged && (!seen || f.standing() < s) {
+		if s, seen := each[f.Benchmark]; f.Judged() && (!seen || f.standing() < s) {
 			each[f.Benchmark] = f.standing()
 		}
 	}
@@ -243,7 +243,7 @@ func (r *Report) roundsFor(f Finding) float64 {
 func (r *Report) strictness() float64 {
 	tests := 0
 	for _, f := range r.Findings {
-		if f.Judged && !f.Exact {
+		if f.Judged() && !f.Exact {
 			tests++
 		}
 	}
@@ -266,9 +266,9 @@ func atLeast(d time.Duration) string { return fmt.Sprintf("%dm", int(math.Ceil(d
 func (f Finding) Reason() string {
 	threshold := fmt.Sprintf("%.3g%%", 100*f.Threshold)
 	switch {
-	case !f.Judged && f.Unit == results.Instructions:
+	case !f.Judged() && f.Unit == results.Instructions:
 		return "it was counted beside the time, and no rule judges it"
-	case !f.Judged:
+	case !f.Judged():
 		return "nobody has said whether more or less of it is better: it is not judged"
 	case f.Unit == results.Instructions && len(f.Twin) == 0:
 		return f.countedReason(threshold)

@@ -15,7 +15,7 @@ import (
 // width, in per cent.
 func made(name, unit string, v Verdict, change, half float64) Finding {
 	f := Finding{
-		Benchmark: Benchmark{"p", name}, Unit: unit, Verdict: v, Judged: true, Pass: v == Same || v == Faster || v == Within,
+		Benchmark: Benchmark{"p", name}, Unit: unit, Verdict: v, Better: -1, Pass: v == Same || v == Faster || v == Within,
 		Change: Interval{math.Log1p(change / 100), math.Log1p((change - half) / 100), math.Log1p((change + half) / 100)}, Threshold: 0.03,
 		Rounds: 20, Base: []float64{0}, Head: []float64{1}, Twin: []float64{0},
 	}

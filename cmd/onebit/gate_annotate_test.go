@@ -30,13 +30,13 @@ func TestAnnotate(t *testing.T) {
 	const pkg = "example.com/m/codec"
 	slower := func(name string, change float64) gate.Finding {
 		return gate.Finding{
-			Benchmark: gate.Benchmark{Package: pkg, Name: name}, Unit: results.NsPerOp, Judged: true, Verdict: gate.Slower, Exact: true,
+			Benchmark: gate.Benchmark{Package: pkg, Name: name}, Unit: results.NsPerOp, Better: -1, Verdict: gate.Slower, Exact: true,
 			Change: gate.Interval{Center: change, Lo: change, Hi: change},
 		}
 	}
 	report := &gate.Report{Findings: []gate.Finding{
 		slower("Encode", 0.1), slower("Decode", 0.3), slower("Trimmed", 0.2), slower("Odd\n::set-output", 0.05),
-		{Benchmark: gate.Benchmark{Package: pkg, Name: "Sum"}, Unit: results.NsPerOp, Judged: true, Verdict: gate.Same, Pass: true},
+		{Benchmark: gate.Benchmark{Package: pkg, Name: "Sum"}, Unit: results.NsPerOp, Better: -1, Verdict: gate.Same, Pass: true},
 	}}
 	profile := func(name, file string) gate.Profile {
 		return gate.Profile{Package: pkg, Benchmark: name, Functions: []gate.FunctionChange{

@@ -67,7 +67,7 @@ func TestReplayIsReproducible(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		seen = append(seen, fmt.Sprint(rates[0].Slowed, rates[0].Others, rates[0].Rivals, rates[0].Minutes))
+		seen = append(seen, fmt.Sprint(rates[0].Slowed, rates[0].Others, rates[0].Rivals, rates[0].Seconds))
 	}
 	if seen[0] != seen[1] {
 		t.Errorf("twice the same replay:\n%s\n%s", seen[0], seen[1])

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"onebit/bench/gate"
+	"onebit/bench/noise"
 	"onebit/bench/results"
 )
 
@@ -52,7 +53,7 @@ func (s Share) String() string {
 }
 
 // Slowed is how many cases of a gate are slower, where any are.
-const Slowed = 4
+const Slowed = 1
 
 // Options say what Replay does.
 type Options struct {
@@ -73,7 +74,7 @@ type Rates struct {
 	Others  [gate.Verdicts]Share // verdicts on the times of other cases
 	ByCase  map[string]*Share    // slower cases that were called SLOWER
 	Rounds  float64              // of a gate, the mean
-	Minutes float64              // of a gate, the mean
+	Seconds float64              // of a gate, the median
 	Rivals  []RivalRates
 }
 
@@ -127,11 +128,13 @@ func rates(size float64, trials []*trial, rivals []rival) *Rates {
 	for _, m := range rivals {
 		r.Rivals = append(r.Rivals, RivalRates{Name: m.name})
 	}
+	var seconds []float64
 	for _, t := range trials {
 		r.add(t)
 		r.Rounds += float64(t.report.Rounds) / float64(len(trials))
-		r.Minutes += t.report.Elapsed.Minutes() / float64(len(trials))
+		seconds = append(seconds, t.report.Elapsed.Seconds())
 	}
+	r.Seconds = noise.Median(seconds)
 	return r
 }
 
@@ -147,7 +150,7 @@ func (n *Noise) try(ctx context.Context, opt Options, size float64, number uint6
 		}
 	}
 	var err error
-	if t.report, err = n.player(from, t.slower, rng).gate(ctx, gate.Options{Budget: opt.Budget, KeepGoing: true}); err != nil {
+	if t.report, err = n.player(from, t.slower, rng).gate(ctx, gate.Options{Budget: opt.Budget}); err != nil {
 		return nil, err
 	}
 	for _, m := range rivals {

@@ -41,7 +41,7 @@ func Record(ctx context.Context, dir string, opt RecordOptions) (*Recording, err
 	_, err = gate.Run(ctx, tests, list, gate.Options{
 		// Nothing is proved with such a chance, nor the same within so little.
 		Threshold: 1e-12, Alarm: math.SmallestNonzeroFloat64,
-		Budget: opt.Budget, KeepGoing: true, Start: start, Process: opt.Process, Seed: opt.Seed, Progress: opt.Progress,
+		Budget: opt.Budget, KeepGoing: true, Passes: 2, Start: start, Process: opt.Process, Seed: opt.Seed, Progress: opt.Progress,
 		Record: func(m gate.Measurement) { r.Measurements = append(r.Measurements, m) },
 	})
 	return r, err

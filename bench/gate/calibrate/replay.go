@@ -50,7 +50,9 @@ func NewNoise(recordings ...*Recording) (*Noise, error) {
 		if len(r.Measurements) > 0 {
 			n.setup += r.Measurements[0].Start / time.Duration(len(recordings))
 		}
-		n.rounds = append(n.rounds, r.rounds(len(names))...)
+		for _, recorded := range r.rounds(len(names)) {
+			n.rounds = append(n.rounds, recorded, recorded.reversed())
+		}
 	}
 	if len(n.rounds) < leastRounds {
 		return nil, fmt.Errorf("the recording has %d whole rounds of %d cases; %d are the least", len(n.rounds), len(names), leastRounds)
@@ -58,7 +60,7 @@ func NewNoise(recordings ...*Recording) (*Noise, error) {
 	return n, nil
 }
 
-// Rounds is how many there are.
+// Rounds is how many there are: of each that was recorded two, one of each pass.
 func (n *Noise) Rounds() int { return len(n.rounds) }
 
 // leastRounds is about the half of what a gate of five minutes measures: with
@@ -94,6 +96,21 @@ func (r *Recording) rounds(cases int) (whole []round) {
 		whole[0].prepare = whole[1].prepare // of the first it was not recorded
 	}
 	return whole
+}
+
+// reversed is a round that begins with the processes of the second pass, for a gate
+// that measures one.
+func (r round) reversed() round {
+	reversed := round{prepare: r.prepare, cases: map[string]*builds{}}
+	for name, of := range r.cases {
+		var b builds
+		for build, processes := range of {
+			b[build] = slices.Clone(processes)
+			slices.Reverse(b[build])
+		}
+		reversed.cases[name] = &b
+	}
+	return reversed
 }
 
 func (r round) whole(cases int) bool {

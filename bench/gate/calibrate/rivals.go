@@ -40,8 +40,8 @@ func (n *Noise) rival(r rival, from int, slower map[string]float64, rng *rand.Ra
 			other += r.rounds
 		}
 		for _, b := range n.benchmarks {
-			base[b.Name] = append(base[b.Name], n.times(from+i, b.Name, sides[gate.Base])...)
-			for _, ns := range n.times(from+other, b.Name, sides[gate.Head]) {
+			base[b.Name] = append(base[b.Name], n.times(from+2*i, b.Name, sides[gate.Base])...)
+			for _, ns := range n.times(from+2*other, b.Name, sides[gate.Head]) {
 				head[b.Name] = append(head[b.Name], ns*(1+slower[b.Name]))
 			}
 		}
