@@ -9,11 +9,11 @@
 // seed of the linker's -randlayout, so that functions lie where they have not
 // lain before; a process is started for each measurement, with an environment
 // of another size, which moves the stack. A round measures each benchmark on
-// the three sides in a random order and then in the reverse order, all with
-// the same number of operations. The mean of a side's two processes counts, and
-// of each process the median of some short runs: the typical time is judged. Of the
-// best times, those of what is only steadier would be slower, and a slow mode that
-// becomes more frequent would not show.
+// the three sides in a random order, all with the same number of operations. Where
+// linking takes longer than that it is done once more in the reverse order, and the
+// mean of a side's two processes counts; of each process the median of some short
+// runs. So the typical time is judged: of the best times, those of what is only
+// steadier would be slower, and a slow mode that becomes more frequent would not show.
 //
 // Benchmarks of a package whose process takes longer to start than to measure
 // share one, if they need about as many operations; decided ones are left out.
@@ -40,9 +40,12 @@
 // are heavy: in each round any of three ranks is as likely to be head's (a
 // permutation test within blocks). Where head's spread alone differs the test is
 // not exact, but head's ranks are as high as low in the mean, and the estimate stays
-// where it was. The twin's time counts too: base is measured twice as often as head. Shifts of head that
-// the test does not refute are its interval. With a threshold of 3%, unless told
-// otherwise, the verdict is
+// where it was. The twin's time counts too: base is measured twice as often as head.
+//
+// By how much head is worse is the difference of trimmed means, without a fifth of
+// the values at either end, with an interval of their own spread (Yuen's): a slow
+// mode that becomes more frequent is in it, which a shift between ranks does not see.
+// With a threshold of 3%, unless told otherwise, the verdict is
 //
 //	SAME    the 95% interval, widened by the floor, lies within the threshold
 //	SLOWER  head is worse beyond the floor at the level of the look, and by an
@@ -57,12 +60,15 @@
 // look is an alarm: then something other than the code decides, and nothing is
 // proved.
 //
-// The data is looked at nine times, after 15 to 100% of the budget; the looks
-// spend from 1% to 32% of the chance of a false claim, which is shared among all
+// The data is looked at ten times, after 10 to 100% of the budget; the looks
+// spend from 2% to 20% of the chance of a false claim, which is shared among all
 // benchmarks and units (Bonferroni), and among SLOWER, FASTER and the alarms of
 // the twin. So the chance of any false claim in a gate is below 1%. What is
 // decided at a look stays decided and is measured no more, so that the rest of
-// the time goes to what is not. A SLOWER on a machine whose twins do not differ
+// the time goes to what is not. So is, unless the gate is to keep going, what is
+// proved to be no slower than its threshold and does not look faster. That is for
+// good: rounds that are chosen by what the others said would need a share of the
+// chance of their own. A SLOWER on a machine whose twins do not differ
 // ends the gate, unless it is to keep going. Package calibrate measures that and the chance to find what is
 // slower, on recorded noise.
 //
