@@ -23,6 +23,7 @@ type calibrateFlags struct {
 	from    []string
 	record  string
 	real    int
+	change  string
 	share   float64
 	gates   int
 	sizes   []float64
@@ -39,20 +40,22 @@ func newCalibrate() *cobra.Command {
 		Use:   "calibrate",
 		Short: "Measure how often the gate is wrong",
 		Long: `Play recorded noise to the gate, many times: as it is, where every claim of a
-difference is false, and with the times of four of 20 cases multiplied. Printed are
+difference is false, and with the times of one of 20 cases multiplied. Printed are
 the shares of right and wrong answers with 95% intervals, and those of two other ways
 to judge the same data: benchstat with a threshold, and a Mann-Whitney test per case.
 
 The noise was recorded by real gates between the same sources, on a 2-core virtual
-machine: quiet is alone, shared beside up to 20 busy processes, cpu1 with GOMAXPROCS 1
-and little beside (docs/measurements/gate.md). --record does that here.
---end-to-end gates real programs here: as many with functions moved and functions
-added that nobody calls, and as many with work added in four of 20 cases.
+machine: quiet is alone, disturbed alone while the host was busy, shared beside other
+work of the same niceness (docs/measurements/gate.md). --record does that here.
+--end-to-end gates real programs here, whose --change is moved (functions in another
+order, a comment, a test of functions that no benchmark calls), measured (the same, and
+all is measured all the same) or slower (one of 20 cases has a --share of work added).
 
   onebit-lab calibrate
   onebit-lab calibrate --record noise.csv.gz --budget 10m
   onebit-lab calibrate --from noise.csv.gz --gates 100 --sizes 0,5
-  onebit-lab calibrate --end-to-end 10 --share 5`,
+  onebit-lab calibrate --end-to-end 10 --change moved
+  onebit-lab calibrate --end-to-end 10 --change slower --share 5`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			return errors.Join(cli.ExactArgs()(cmd, args), f.check())
 		},
@@ -64,8 +67,9 @@ added that nobody calls, and as many with work added in four of 20 cases.
 	flags.IntVar(&f.gates, "gates", 200, "play to so many gates of each size")
 	flags.Float64SliceVar(&f.sizes, "sizes", []float64{0, 1, 2, 3, 5, 10}, "how much slower cases are, in `PERCENT` (default: 0, 1, 2, 3, 5 and 10)")
 	flags.Lookup("sizes").DefValue = ""
-	flags.IntVar(&f.real, "end-to-end", 0, "gate real programs, so many of each kind")
-	flags.Float64Var(&f.share, "share", 5, "with --end-to-end, add so many `PERCENT` of work")
+	flags.IntVar(&f.real, "end-to-end", 0, "gate so many real programs")
+	flags.StringVar(&f.change, "change", string(calibrate.Moved), "with --end-to-end, what head differs by: moved, measured or slower")
+	flags.Float64Var(&f.share, "share", 5, "with --change slower, add so many `PERCENT` of work")
 	flags.DurationVar(&f.budget, "budget", 5*time.Minute, "of each gate; with --record, record for so long")
 	flags.DurationVar(&f.process, "process", 0, "with --record, processes measure for so long (default: as a gate's)")
 	flags.IntVar(&f.cpus, "cpu", 0, "with --record and --end-to-end, GOMAXPROCS of what is measured (default: all)")
@@ -86,6 +90,8 @@ func (f *calibrateFlags) check() error {
 		return cli.Usagef("--record, --from and --end-to-end exclude each other")
 	case f.real < 0 || !(f.share >= 0.5 && f.share <= 1000):
 		return cli.Usagef("--end-to-end takes a number of gates, --share a percentage from 0.5 to 1000")
+	case !slices.Contains([]calibrate.Change{calibrate.Moved, calibrate.Measured, calibrate.Slower}, calibrate.Change(f.change)):
+		return cli.Usagef("--change %s: give moved, measured or slower", f.change)
 	}
 	for _, s := range f.sizes {
 		if !(s >= 0 && s <= 1000) {
@@ -129,15 +135,14 @@ func (f *calibrateFlags) endToEnd(cmd *cobra.Command) (all []playedNoise, err er
 	defer func() { err = errors.Join(err, remove()) }()
 	progress := cli.NewBenchProgress(cmd.ErrOrStderr())
 	defer progress.Close()
-	moved, added, err := calibrate.Real(cmd.Context(), temp, calibrate.RealOptions{
-		Gates: f.real, Share: f.share / 100, Budget: f.budget, CPUs: f.cpus, Seed: cmp.Or(f.seed, uint64(time.Now().UnixNano())),
+	rates, err := calibrate.Real(cmd.Context(), temp, calibrate.RealOptions{
+		Gates: f.real, Change: calibrate.Change(f.change), Share: f.share / 100, Budget: f.budget, CPUs: f.cpus, Seed: cmp.Or(f.seed, uint64(time.Now().UnixNano())),
 		Progress: func(p gate.Progress) { progress.Show(cli.GateProgress(p)) },
 	})
 	if err != nil {
 		return nil, err
 	}
-	title := fmt.Sprintf("real programs: code moved (0%%), and %g%% of work added", f.share)
-	return []playedNoise{{Noise: title, Rates: []*calibrate.Rates{moved, added}}}, nil
+	return []playedNoise{{Noise: fmt.Sprintf("%d gates of real programs: %s", f.real, f.change), Rates: []*calibrate.Rates{rates}}}, nil
 }
 
 func (f *calibrateFlags) replay(cmd *cobra.Command) (all []playedNoise, err error) {

@@ -17,11 +17,11 @@ func printPlayed(w io.Writer, played []playedNoise) error {
 			fmt.Fprintln(w)
 		}
 		fmt.Fprintf(w, "%s; in brackets 95%% intervals\n\n", p.Noise)
-		t := cli.NewTable(w, "slowdown", "any false claim", "exit 0", "exit 1", "exit 2", "exit 3", "found", "called SAME", "others SAME", "rounds", "seconds, median")
+		t := cli.NewTable(w, "slowdown", "any false claim", "exit 0", "exit 1", "exit 2", "exit 3", "found", "called SAME", "others SAME", "rounds", "seconds", "at most")
 		for _, r := range p.Rates {
 			t.Row(sizeText(r.Size), r.Alarm, r.Exit[0].Percent(), r.Exit[1].Percent(), r.Exit[2].Percent(), r.Exit[3].Percent(),
 				found(r.Slowed[gate.Slower]), found(r.Slowed[gate.Same]), r.Others[gate.Same].Percent(),
-				fmt.Sprintf("%.1f", r.Rounds), fmt.Sprintf("%.0f", r.Seconds))
+				fmt.Sprintf("%.1f", r.Rounds), fmt.Sprintf("%.1f", r.Seconds), fmt.Sprintf("%.1f", r.Most))
 		}
 		if err := t.Flush(); err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -75,6 +76,7 @@ type Rates struct {
 	ByCase  map[string]*Share    // slower cases that were called SLOWER
 	Rounds  float64              // of a gate, the mean
 	Seconds float64              // of a gate, the median
+	Most    float64              // seconds of the longest
 	Rivals  []RivalRates
 }
 
@@ -134,7 +136,7 @@ func rates(size float64, trials []*trial, rivals []rival) *Rates {
 		r.Rounds += float64(t.report.Rounds) / float64(len(trials))
 		seconds = append(seconds, t.report.Elapsed.Seconds())
 	}
-	r.Seconds = noise.Median(seconds)
+	r.Seconds, r.Most = noise.Median(seconds), slices.Max(seconds)
 	return r
 }
 

@@ -26,7 +26,12 @@ type RecordOptions struct {
 // Of a recording that was interrupted it returns what there is, with the cause.
 func Record(ctx context.Context, dir string, opt RecordOptions) (*Recording, error) {
 	start := clock.Now()
-	tests, list, err := Compare(ctx, dir, opt.CPUs, opt.Seed, Variant{}, Variant{})
+	tests, err := compare(dir, opt.CPUs, opt.Seed, Variant{}, Variant{})
+	if err != nil {
+		return nil, err
+	}
+	tests.MeasureAll = true
+	list, _, err := tests.Find(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -47,18 +52,16 @@ func Record(ctx context.Context, dir string, opt RecordOptions) (*Recording, err
 	return r, err
 }
 
-// Compare writes two variants of the module into dir and finds their benchmarks,
-// which are to run with so many CPUs, and in layouts that a seed gives.
-func Compare(ctx context.Context, dir string, cpus int, seed uint64, base, head Variant) (*gate.Tests, []gate.Benchmark, error) {
+// compare writes two variants of the module into dir, whose benchmarks are to run
+// with so many CPUs, and in layouts that a seed gives.
+func compare(dir string, cpus int, seed uint64, base, head Variant) (*gate.Tests, error) {
 	old, err := WriteModule(filepath.Join(dir, "base"), base)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	now, err := WriteModule(filepath.Join(dir, "head"), head)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	tests := &gate.Tests{Base: old, Head: now, Layouts: int(seed % (1 << 20)), CPUs: cpus, Temp: filepath.Join(dir, "bin"), MeasureAll: true}
-	list, _, err := tests.Find(ctx)
-	return tests, list, err
+	return &gate.Tests{Base: old, Head: now, Layouts: int(seed % (1 << 20)), CPUs: cpus, Temp: filepath.Join(dir, "bin")}, nil
 }
