@@ -526,7 +526,7 @@ func (g *gate) rule(c *caseState, unit string) rule {
 func (g *gate) tests() (n int) {
 	for _, c := range g.order {
 		for _, unit := range c.order {
-			if g.Better(unit) != 0 && !c.units[unit].exact() {
+			if s := c.units[unit]; g.Better(unit) != 0 && !(s.exact() && s.sides[Head][0] == s.sides[Base][0]) {
 				n++
 			}
 		}
@@ -597,7 +597,7 @@ func (g *gate) verdict(c *caseState, unit string) Finding {
 		return f
 	}
 	if s.exact() {
-		return f.exactly(r, better)
+		return f.exactly(r, better).unlessByChance(r)
 	}
 	if twin := s.differences(Twin, better); len(twin) > 0 {
 		f.Floor = floor(twin)
@@ -617,6 +617,17 @@ func (f Finding) open() bool {
 // be no regression, and does not look like progress either.
 func (f Finding) leaves() bool {
 	return f.Pass && f.Change.Center > -math.Log1p(f.Threshold)
+}
+
+// unlessByChance takes a difference of values that no process has changed for one
+// only after as many rounds as chance needs to be excluded: of values that take turns
+// between two, each side may have had its own in a few rounds.
+func (f Finding) unlessByChance(r rule) Finding {
+	chance := math.Pow(turns, -float64(len(f.Base)))
+	if f.Verdict == Slower && chance > r.alarm*slowerShare || f.Verdict == Faster && chance > r.alarm*fasterShare {
+		f.Verdict = Unsure
+	}
+	return f
 }
 
 // exactly judges values that no process changes: allocations, errors, sizes.

@@ -163,6 +163,25 @@ func TestExactUnits(t *testing.T) {
 	}
 }
 
+// Of values that take turns between two, each side may have had its own in the few
+// rounds before an early look: that is chance, and no claim.
+func TestValuesThatTakeTurns(t *testing.T) {
+	require.Unplayed(t, "a simulation is the same on every machine")
+	for seed := range uint64(100) {
+		f := newFake(seed, 1)
+		f.allocs, f.strays = [3]float64{100, 100, 100}, 0.5
+		r, err := Run(t.Context(), f, []Benchmark{{"p", "B"}}, Options{Budget: 30 * time.Second, Now: func() time.Time { return f.now }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range r.Findings {
+			if x.Verdict != Same && x.Verdict != Unsure {
+				t.Errorf("seed %d: %s is %v after %d rounds, by exact values: %v", seed, x.Unit, x.Verdict, x.Rounds, x.Exact)
+			}
+		}
+	}
+}
+
 // Each process of a round is recorded once, in the order in which it ran.
 func TestRecord(t *testing.T) {
 	f := newFake(1, 1)

@@ -23,7 +23,7 @@
 // and type is called through some interface, or reflection may call any: then all.
 // What runs outside the program can't be known: a benchmark that starts other
 // programs, or loads plugins, is not the same. Nor is any of a program whose packages
-// have other flags for the linker of C (#cgo LDFLAGS), or that has another GODEBUG. Files that it may read are compared
+// have other flags for the linker of C (#cgo LDFLAGS), or that has another GODEBUG, or where the collector of garbage has much more or less to look through. Files that it may read are compared
 // by content: those of its package's testdata, and if code outside of Go itself leads to
 // a function that opens files, those below the package's folder and any whose name
 // the program holds as a string. If it holds a path that leads upwards, or asks where

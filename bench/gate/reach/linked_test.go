@@ -75,3 +75,42 @@ func TestLinkerFlags(t *testing.T) {
 		}
 	}
 }
+
+// A large variable that may hold pointers makes each collection of garbage dearer, also
+// where only other code uses it; one of numbers does not.
+func TestLargeVariables(t *testing.T) {
+	const other = "package m\n\nvar table [16]*int\n\nfunc Other(i int) *int { return table[i] }\n"
+	files := map[string]string{
+		"go.mod": "module example.com/m\n\ngo 1.24\n", "m.go": other,
+		"m_test.go": "package m\n\nimport \"testing\"\n\nfunc BenchmarkNothing(*testing.B) {}\n\nfunc TestOther(*testing.T) { Other(3) }\n",
+	}
+	for _, c := range []struct {
+		old, new string
+		same     bool
+	}{{"[16]*int", "[1024]*int", true}, {"[16]*int", "[1 << 16]*int", false}, {"table [16]*int", "numbers [1 << 16]int\nvar table [16]*int", true}} {
+		v := written(t, files, map[string]string{"m.go": strings.Replace(other, c.old, c.new, 1)}).Of("example.com/m", "Nothing")
+		if v.Same != c.same || !c.same && !strings.HasPrefix(v.Why, "the collector of garbage looks through ") {
+			t.Errorf("%s instead of %s: %+v, want the same: %v", c.new, c.old, v, c.same)
+		}
+	}
+}
+
+// Another flag of the C compiler's is another program, also where it changes nothing.
+func TestCompilerFlags(t *testing.T) {
+	if _, err := exec.LookPath("gcc"); err != nil {
+		require.Skip(t, "gcc", err.Error())
+	}
+	const flags = "package m\n\n// #cgo CFLAGS: -DN=1\n// static int n(void) { return N; }\nimport \"C\"\n\nfunc N() int { return int(C.n()) }\n"
+	files := map[string]string{
+		"go.mod": "module example.com/m\n\ngo 1.24\n", "m.go": flags,
+		"m_test.go": "package m\n\nimport \"testing\"\n\nfunc BenchmarkN(*testing.B) { N() }\n",
+	}
+	if v := written(t, files, nil).Of("example.com/m", "N"); !v.Same {
+		t.Errorf("the same module: %s", v.Why)
+	}
+	for _, flag := range []string{"-DN=2", "-DN=1 -DUNUSED"} {
+		if v := written(t, files, map[string]string{"m.go": strings.Replace(flags, "-DN=1", flag, 1)}).Of("example.com/m", "N"); v.Same {
+			t.Errorf("%s: the same", flag)
+		}
+	}
+}

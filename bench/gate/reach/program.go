@@ -38,6 +38,17 @@ func (p *program) linkerFlags() (flags []string) {
 	return flags
 }
 
+// pointers is how many bytes of variables may hold pointers, which the collector of
+// garbage looks through in each cycle, whoever uses them.
+func (p *program) pointers() (bytes int64) {
+	for n := range p.of {
+		if s := p.symbol(n); p.pointing[s.kind] {
+			bytes += int64(s.size)
+		}
+	}
+	return bytes
+}
+
 // link resolves what the packages' symbols refer to.
 func link(t *toolchain, archives []*archive) *program {
 	p := &program{toolchain: t, named: map[string]int32{}, archives: archives}

@@ -140,6 +140,11 @@ func (c *comparer) verdicts(path string) (map[string]Verdict, error) {
 	return verdicts, nil
 }
 
+// muchCollected is by how much the variables that the collector of garbage looks
+// through may differ: so much takes it some microseconds, and a cycle comes after
+// 4 MiB of allocations at the earliest.
+const muchCollected = 64 << 10
+
 // otherwise is why two programs differ whatever their code is.
 func (c *comparer) otherwise(path string, base, head *program) string {
 	a, b := c.sides[0].listed[path+".test"], c.sides[1].listed[path+".test"]
@@ -148,6 +153,9 @@ func (c *comparer) otherwise(path string, base, head *program) string {
 	}
 	if a, b := base.linkerFlags(), head.linkerFlags(); !slices.Equal(a, b) {
 		return fmt.Sprintf("flags of the C linker are %q in base, %q in head", a, b)
+	}
+	if a, b := base.pointers(), head.pointers(); max(a-b, b-a) > muchCollected {
+		return fmt.Sprintf("the collector of garbage looks through %d KiB of variables in base, %d KiB in head", a>>10, b>>10)
 	}
 	if !slices.Equal(common(base.schedule(), head), common(head.schedule(), base)) {
 		return "packages are initialized in another order"

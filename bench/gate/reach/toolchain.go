@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"path/filepath"
+	"slices"
 	"strconv"
 )
 
@@ -15,6 +16,7 @@ type toolchain struct {
 	methodOff, useType, useIface, useIfaceMethod, useNamedMethod, initOrder uint16
 
 	text, writable map[uint8]bool // kinds of symbols: functions, variables
+	pointing       map[uint8]bool // variables that may hold pointers
 	builtins       []string       // functions of the runtime that references name by number
 }
 
@@ -32,7 +34,7 @@ func readToolchain(goroot string) (*toolchain, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &toolchain{text: map[uint8]bool{}, writable: map[uint8]bool{}}
+	t := &toolchain{text: map[uint8]bool{}, writable: map[uint8]bool{}, pointing: map[uint8]bool{}}
 	for name, number := range map[string]*uint16{
 		"R_METHODOFF": &t.methodOff, "R_USETYPE": &t.useType, "R_USEIFACE": &t.useIface,
 		"R_USEIFACEMETHOD": &t.useIfaceMethod, "R_USENAMEDMETHOD": &t.useNamedMethod, "R_INITORDER": &t.initOrder,
@@ -49,6 +51,9 @@ func readToolchain(goroot string) (*toolchain, error) {
 			t.text[uint8(at)] = true
 		case "SNOPTRDATA", "SNOPTRDATAFIPS", "SDATA", "SDATAFIPS", "SBSS", "SNOPTRBSS", "STLSBSS":
 			t.writable[uint8(at)] = true
+		}
+		if slices.Contains([]string{"SDATA", "SDATAFIPS", "SBSS"}, name) {
+			t.pointing[uint8(at)] = true
 		}
 	}
 	t.builtins, err = builtins(filepath.Join(source, "goobj", "builtinlist.go"))
