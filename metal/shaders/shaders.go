@@ -45,6 +45,12 @@ var Operations string
 //go:embed bytes.metal
 var Bytes string
 
+// Matrices multiplies codes of one, two and eight bits with many columns of
+// activations; MatricesConstants has its function constants.
+//
+//go:embed matrices.metal
+var Matrices string
+
 // Heads multiplies weights that are floats, and has rows of them. FloatConstants
 // has its function constants.
 //

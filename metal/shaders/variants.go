@@ -15,6 +15,7 @@ type Variant struct {
 	Layout        Layout
 	Quantization  string // the kernel that makes its activations: "" takes floats
 	Simdgroups    bool   // it calls simdgroup functions, which GPUs before Apple7 lack
+	Columns       int    // of activations from which on it is the fastest that has its layout; 0: it is not for many
 	Lanes         int    // a simdgroup has to have so many threads; 0: any number
 	PerDispatch   bool   // it multiplies one column of activations a dispatch
 	Bindings      Bindings
@@ -101,6 +102,18 @@ var variants = []Variant{
 		plan:     planBytes,
 	},
 	{
+		Name: "metal-bytes-matrix", Summary: "bytes expanded to fp16 once for 32 columns, products of matrices of simdgroups",
+		Source: Matrices, Kernel: "matmul_simd", Layout: Split, Quantization: QuantizeInt8, Simdgroups: true, Lanes: 32, Columns: manyColumns,
+		Bindings: Bindings{Weights: 0, WeightScales: 1, Activations: 2, Sums: -1, Scales: 3, Results: 4, Shape: 5},
+		plan:     planMatrix(8, 8),
+	},
+	{
+		Name: "metal-tiles-matrix", Summary: "packed tiles expanded to fp16 once for 32 columns, products of matrices of simdgroups",
+		Source: Matrices, Kernel: "matmul_simd", Layout: Tiled, Quantization: QuantizeInt8, Simdgroups: true, Lanes: 32, Columns: manyColumns,
+		Bindings: Bindings{Weights: 0, WeightScales: 1, Activations: 2, Sums: -1, Scales: 3, Results: 4, Shape: 5},
+		plan:     planMatrix(1, 2),
+	},
+	{
 		Name: "metal-lanes", Summary: "threads over columns of the file's bytes, bits counted against planes of activations",
 		Source: Planes, Kernel: "matvec_lanes", Layout: Native, Quantization: QuantizePlanes, Lanes: 32,
 		Bindings: Bindings{Weights: 0, WeightScales: -1, Activations: 2, Sums: 3, Scales: 4, Results: 5, Shape: 6},
@@ -181,6 +194,36 @@ func rowThreads(units int) int {
 		}
 	}
 	return best
+}
+
+// manyColumns is from how many columns on matrices of simdgroups are faster, of the 32
+// that they take at a time: by the counts of docs/measurements/metal-instructions.md.
+const manyColumns = 16
+
+// mostExact is the longest row of which the sum of codes times activations, 2 and 127 at
+// most, is exact in float.
+const mostExact = 1 << 24 / (2 * 127)
+
+// planMatrix is for codes of so many bits.
+func planMatrix(least, most uint32) func(t *formats.Type, actColumns uint32, rows, cols, columns int) (Plan, error) {
+	return func(t *formats.Type, actColumns uint32, rows, cols, columns int) (Plan, error) {
+		c, err := CodesOf(t)
+		switch {
+		case err != nil:
+		case c.Bits < least || c.Bits > most:
+			err = fmt.Errorf("codes of %d bits; want %d to %d", c.Bits, least, most)
+		case c.Bits < 8 && actColumns == 32:
+			err = fmt.Errorf("activations with scales for 32 columns, whose shares make sums too large for float")
+		case cols > mostExact:
+			err = fmt.Errorf("rows of %d columns, whose sums may be too large for float; want %d at most", cols, mostExact)
+		}
+		return Plan{MatricesConstants(c, actColumns), c.SplitRowBytes(cols), [3]int{Tiles(rows), groups(columns, tileRows), 1}, [3]int{planThreads, 1, 1}}, err
+	}
+}
+
+// MatricesConstants returns the function constants of Matrices.
+func MatricesConstants(c Codes, actColumns uint32) map[int]any {
+	return map[int]any{0: c.Bits, 1: c.BlockColumns, 2: actColumns}
 }
 
 func planLanes(t *formats.Type, actColumns uint32, rows, cols, columns int) (Plan, error) {

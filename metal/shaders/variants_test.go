@@ -264,3 +264,29 @@ func TestTilesCut(t *testing.T) {
 		}
 	}
 }
+
+// Matrices of simdgroups give the bits of package kernels for every format and scheme
+// that they take, with rows, columns and activations that fill no tile.
+func TestMatrices(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 9))
+	shapes := []struct {
+		format *formats.Type
+		scheme kernels.Scheme
+		cols   int
+	}{
+		{formats.Q1_0_g128, kernels.Q8Per128, 256}, {formats.Q1_0_g128, kernels.Q8Row, 384}, {formats.I2_S, kernels.Q8Row, 384},
+		{formats.Ternary_u32, kernels.Q8Row, 70}, {formats.TQ2_0, kernels.Q8Per128, 512}, {formats.Q2_0, kernels.Q8Per128, 192},
+		{formats.Q8_0, kernels.Q8Per32, 160}, {formats.Q8_0, kernels.Q8Row, 96},
+	}
+	for _, s := range require.Draw(t, 3, shapes) {
+		t.Run(s.format.Name+"/"+string(s.scheme), func(t *testing.T) {
+			const rows, columns = 37, 33
+			p := newProduct(t, kerneltest.Tensor(t, s.format, rows, s.cols, rng), s.scheme, normal(rng, columns*s.cols), columns)
+			for _, v := range Variants() {
+				if _, err := v.Plan(s.format, actColumns(s.scheme), rows, s.cols, columns); v.Kernel == "matmul_simd" && err == nil {
+					same(t, v.Name, of(t)(v.multiply(t, p)), p.want)
+				}
+			}
+		})
+	}
+}

@@ -31,9 +31,10 @@ type arrangement struct {
 	format *formats.Type
 }
 
-func (m *matrix) arrangement() arrangement {
-	a := arrangement{scheme: m.scheme, kernel: m.variant.Quantization}
-	if a.kernel == shaders.QuantizePlanes && m.variant.Layout == shaders.Native {
+func (m *matrix) arrangement(columns int) arrangement {
+	v := m.by(columns)
+	a := arrangement{scheme: m.scheme, kernel: v.Quantization}
+	if a.kernel == shaders.QuantizePlanes && v.Layout == shaders.Native {
 		a.format = m.packed
 	}
 	return a
@@ -41,7 +42,7 @@ func (m *matrix) arrangement() arrangement {
 
 // activate arranges columns for a matrix.
 func (s *stream) activate(in *buffer, m *matrix) *activations {
-	how := m.arrangement()
+	how := m.arrangement(in.n)
 	if how.kernel == "" {
 		return &activations{values: in.buffer, valueBytes: 4 * in.width}
 	}
@@ -63,7 +64,7 @@ func (s *stream) activate(in *buffer, m *matrix) *activations {
 func (s *stream) quantize(in *buffer, m *matrix, a *activations) {
 	scheme := uint32(slices.Index(quantizers, m.scheme))
 	grid, threads := plane(a.groups, in.n), reducing(a.groupLen)
-	if m.variant.Quantization == shaders.QuantizeInt8 {
+	if m.by(in.n).Quantization == shaders.QuantizeInt8 {
 		s.groups(s.engine.operations.quantize[scheme], grid, threads, at(in.buffer, 0), out(a.values, 0), out(a.scales, 0),
 			value([4]uint32{uint32(in.width), uint32(a.stride), uint32(a.groups), uint32(a.groupLen)}))
 		return

@@ -17,11 +17,45 @@ func (e *Engine) choose(m *matrix, format *formats.Type) error {
 	err := fmt.Errorf("no Metal shader multiplies %s in %d columns; the engine cpu multiplies every format", format.Name, m.Cols)
 	for _, v := range e.candidates(format, m.packed, m.Rows, m.Cols) {
 		m.variant, m.scheme = v, schemeOf(v, format)
-		if err = e.prepare(m); !errors.Is(err, errUnfit) {
+		if err = e.prepare(m); err == nil {
+			return e.chooseForMany(m)
+		}
+		if !errors.Is(err, errUnfit) {
 			return err
 		}
 	}
 	return err
+}
+
+// chooseForMany gives m the variant that multiplies its weights, as they lie, with many
+// columns of activations, if there is one that gives the same bits.
+func (e *Engine) chooseForMany(m *matrix) error {
+	if m.variant.Name == e.options.Variant || inexact[m.variant.Name] {
+		return nil
+	}
+	for i := range e.variants {
+		v := &e.variants[i]
+		if v.Columns == 0 || v.Layout != m.variant.Layout {
+			continue
+		}
+		if _, err := v.Plan(m.packed, actColumns(m.scheme), m.Rows, m.Cols, v.Columns); err != nil {
+			continue
+		}
+		if _, err := e.plan(m, v, v.Columns); err == nil {
+			m.many = v
+		} else if !errors.Is(err, errUnfit) {
+			return err
+		}
+	}
+	return nil
+}
+
+// by returns what multiplies with so many columns.
+func (m *matrix) by(columns int) *shaders.Variant {
+	if m.many != nil && columns >= m.many.Columns {
+		return m.many
+	}
+	return m.variant
 }
 
 // candidates lists the variants that multiply weights of a format, the best first.
@@ -32,7 +66,7 @@ func (e *Engine) candidates(format, packed *formats.Type, rows, cols int) (out [
 		case err != nil:
 		case v.Name == e.options.Variant:
 			out = slices.Insert(out, 0, v)
-		case v.PerDispatch || e.options.Native && v.Layout != shaders.Native:
+		case v.PerDispatch || v.Columns > 0 || e.options.Native && v.Layout != shaders.Native:
 		default:
 			out = append(out, v)
 		}
@@ -74,24 +108,24 @@ type planKey struct {
 	rows, cols, columns int
 }
 
-// plan returns how to multiply a matrix with so many columns of activations. It
-// is made once.
-func (e *Engine) plan(m *matrix, columns int) (*planned, error) {
-	key := planKey{m.variant, m.packed, m.scheme, m.Rows, m.Cols, columns}
+// plan returns how a variant multiplies a matrix with so many columns of activations.
+// It is made once.
+func (e *Engine) plan(m *matrix, v *shaders.Variant, columns int) (*planned, error) {
+	key := planKey{v, m.packed, m.scheme, m.Rows, m.Cols, columns}
 	e.mu.Lock()
 	p := e.plans[key]
 	e.mu.Unlock()
 	if p != nil {
 		return p, nil
 	}
-	plan, err := m.variant.Plan(m.packed, actColumns(m.scheme), m.Rows, m.Cols, columns)
+	plan, err := v.Plan(m.packed, actColumns(m.scheme), m.Rows, m.Cols, columns)
 	if err != nil {
 		return nil, err
 	}
 	p = &planned{Plan: plan}
-	p.pipeline, err = e.pipeline(m.variant.Source, m.variant.Kernel, plan.Constants, plan.Threads[0])
+	p.pipeline, err = e.pipeline(v.Source, v.Kernel, plan.Constants, plan.Threads[0])
 	if err == nil {
-		err = lanes(p.pipeline, m.variant.Kernel, m.variant.Lanes)
+		err = lanes(p.pipeline, v.Kernel, v.Lanes)
 	}
 	if err != nil {
 		return nil, err
@@ -105,30 +139,30 @@ func (e *Engine) plan(m *matrix, columns int) (*planned, error) {
 // multiply writes W·x to dst, as many columns at a time as a command buffer may
 // hold.
 func (s *stream) multiply(m *matrix, in *activations, dst *buffer) {
-	most := dst.n
-	if m.variant.PerDispatch {
+	most, v := dst.n, m.by(dst.n)
+	if v.PerDispatch {
 		most = 1
 	}
 	s.runs(dst.n, m.Rows*m.Cols, func(from, n int) {
 		for end := from + n; from < end; from += most {
-			s.product(m, in, dst, from, min(most, end-from))
+			s.product(m, v, in, dst, from, min(most, end-from))
 		}
 	})
 }
 
 // product multiplies columns [from, from+n).
-func (s *stream) product(m *matrix, in *activations, dst *buffer, from, n int) {
-	p, err := s.engine.plan(m, n)
+func (s *stream) product(m *matrix, v *shaders.Variant, in *activations, dst *buffer, from, n int) {
+	p, err := s.engine.plan(m, v, n)
 	if errors.Is(err, errUnfit) && n > 1 { // fewer sums take fewer registers
-		s.product(m, in, dst, from, n/2)
-		s.product(m, in, dst, from+n/2, n-n/2)
+		s.product(m, v, in, dst, from, n/2)
+		s.product(m, v, in, dst, from+n/2, n-n/2)
 		return
 	}
 	if err != nil {
 		s.fail(err)
 		return
 	}
-	b := m.variant.Bindings
+	b := v.Bindings
 	args := make([]argument, b.Shape+1)
 	bind := func(index int, a argument) {
 		if index >= 0 {

@@ -10,6 +10,7 @@ import (
 	"onebit/internal/deviation"
 	"onebit/kernels"
 	"onebit/kernels/kerneltest"
+	"onebit/metal/softmetal/frameworks"
 	"onebit/models/engine"
 	"onebit/models/engine/cpu"
 	"onebit/models/engine/metal"
@@ -79,10 +80,13 @@ func checkBytes(t *testing.T, k metal.Kernel, w formats.Tensor) {
 // A GPU that is too old says so before anything is loaded.
 func TestKernelsOfOldGPUs(t *testing.T) {
 	d, lib := faulty(t)
-	lib.Family(1005)
-	defer lib.Family(1007)
+	lib.Family(frameworks.Apple5)
+	defer lib.Family(frameworks.Apple7)
+	if k := metal.Kernels(formats.Q1_0_g128); !slices.ContainsFunc(k, func(k metal.Kernel) bool { return k.Name == "metal-simd" && slices.Contains(k.Requires(), "apple7") }) {
+		t.Error("metal-simd is not said to need Apple7")
+	}
 	for _, k := range metal.Kernels(formats.Q1_0_g128) {
-		if err := k.Check(d); (err != nil) != (k.Name == "metal-simd") {
+		if err := k.Check(d); (err != nil) != slices.Contains(k.Requires(), "apple7") {
 			t.Errorf("%s: %v", k.Name, err)
 		}
 	}

@@ -24,6 +24,7 @@ import (
 type matrix struct {
 	engine.WeightInfo
 	variant *shaders.Variant
+	many    *shaders.Variant // for many columns of activations; nil: variant too
 	scheme  kernels.Scheme
 	packed  *formats.Type   // that the weights were packed to; else their own
 	planes  *metal.Pipeline // makes the activations of variants with planes
@@ -180,7 +181,7 @@ func (e *Engine) matrix(t *formats.Tensor, stay bool) (*matrix, error) {
 // prepare makes m's pipelines for a token, of which others differ in numbers only:
 // what is wrong with them is found before the weights are in memory.
 func (e *Engine) prepare(m *matrix) error {
-	p, err := e.plan(m, 1)
+	p, err := e.plan(m, m.variant, 1)
 	if err == nil && m.variant.Quantization == shaders.QuantizePlanes {
 		m.planes, err = e.pipeline(m.variant.Source, shaders.QuantizePlanes, p.Constants, reducingThreads)
 	}

@@ -213,6 +213,39 @@ func TestOtherSimdgroups(t *testing.T) {
 	}
 }
 
+// A prompt is multiplied by matrices of simdgroups, where a GPU has them, and gives the
+// bits of one token after another.
+func TestPrompt(t *testing.T) {
+	require.Turns(t, "TestLongTexts", "TestLongTextsWithoutMemory", "TestOlderGPU", "TestAllocationsFail", "TestPrompt")
+	d := device(t)
+	prompt := make([]int, 18)
+	for i := range prompt {
+		prompt[i] = i + 1
+	}
+	for _, preset := range require.Draw(t, 3, []string{"tiny", "tiny-bitnet", "tiny-llama"}) {
+		m, err := models.Load(t.Context(), source.FromGGUF(file(t, preset)), models.Options{Engine: metal.Open(metal.Options{Device: d})})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer m.Engine().Close()
+		logits := func(batch int) []float32 {
+			s, err := m.NewSession(models.SessionOptions{Context: 64, Batch: batch})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			x, err := s.Prefill(t.Context(), prompt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return slices.Clone(x)
+		}
+		if !slices.Equal(logits(len(prompt)), logits(3)) {
+			t.Errorf("%s: a prompt at once has other logits than in batches of three", preset)
+		}
+	}
+}
+
 // A kernel whose registers leave room for fewer threads than it takes is not used:
 // several columns are multiplied one by one then; what cannot be done otherwise is an
 // error when the engine is opened.

@@ -112,7 +112,7 @@ func (s *stream) Multiply(op string, x engine.Buffer, products []engine.Product)
 		done := map[arrangement]*activations{}
 		for _, p := range products {
 			m, dst := p.Weight.(*matrix), p.Dst.(*buffer)
-			how := m.arrangement()
+			how := m.arrangement(in.n)
 			if done[how] == nil {
 				done[how] = s.activate(in, m)
 			}

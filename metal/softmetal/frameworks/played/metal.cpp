@@ -384,9 +384,10 @@ unsigned long device_allocated(Device *, Selector) {
 	return allocated;
 }
 
-bool device_supports(Device *, Selector, long asked) {
+// A BOOL is the lowest byte of what is returned; above it may be anything.
+unsigned long device_supports(Device *, Selector, long asked) {
 	const Lock lock;
-	return (asked >= family_apple1 && asked <= family) || asked == family_metal3;
+	return 0xbad00 | static_cast<unsigned long>((asked >= family_apple1 && asked <= family) || asked == family_metal3);
 }
 
 Object *device_queue(Device *, Selector selector) {
