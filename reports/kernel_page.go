@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"onebit/bench/hotspot"
+	"onebit/bench/noise"
 	profiles "onebit/bench/profile"
 	"onebit/bench/results"
 	"onebit/internal/term"
@@ -140,13 +141,13 @@ func kernelProblems(k *profiles.Kernel) []string {
 
 func kernelRunSheet(k *profiles.Kernel) *sheet {
 	type run = *profiles.KernelRun
-	figure := func(f profiles.Figure, format func(float64) string) sheetCell {
+	figure := func(f noise.Figure, format func(float64) string) sheetCell {
 		return sheetCell{Text: format(f.Center), Remark: figureSpread(f)}
 	}
 	return newSheet("runs", "Measured", fmt.Sprintf("One thread; medians of %d rounds with 95 %% intervals.", k.Rounds), k.Runs, []field[run]{
 		{label: "product", text: true, cell: func(r run) sheetCell { return sheetCell{Text: r.About()} }},
 		{label: "cycles", about: "for 128 weights", cell: func(r run) sheetCell { return figure(r.Measured(), count2) }},
-		{label: "time", about: "of a product", cell: func(r run) sheetCell { return figure(profiles.FigureOf(r.Times), formatTime) }},
+		{label: "time", about: "of a product", cell: func(r run) sheetCell { return figure(noise.FigureOf(r.Times), formatTime) }},
 		{label: "reads", about: "weights per second", cell: func(r run) sheetCell {
 			return sheetCell{Text: results.UnitOf(results.WeightRate).Format(r.Rate().Center)}
 		}},

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"onebit/bench/noise"
 	profiles "onebit/bench/profile"
 	"onebit/bench/results"
 	"onebit/internal/count"
@@ -197,7 +198,7 @@ func profileAdvice(t *profiles.Test, ops []profiles.Operation) string {
 
 func formatSeconds(s float64) string { return formatTime(s * 1e9) }
 
-func shareInterval(f profiles.Figure) string {
+func shareInterval(f noise.Figure) string {
 	text := fmt.Sprintf("%+.1f %%", 100*f.Center)
 	if f.Bounded() {
 		text += fmt.Sprintf(" (%+.1f to %+.1f %%)", 100*f.Lo, 100*f.Hi)
@@ -206,7 +207,7 @@ func shareInterval(f profiles.Figure) string {
 }
 
 // figureSpread is the wider side of an interval, as the tables show it.
-func figureSpread(f profiles.Figure) string {
+func figureSpread(f noise.Figure) string {
 	share := max(f.Hi/f.Center-1, 1-f.Lo/f.Center)
 	switch {
 	case !f.Bounded() || !(f.Center > 0):

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"onebit/bench/names"
+	"onebit/bench/noise"
 	profiles "onebit/bench/profile"
 	"onebit/bench/results"
 )
@@ -49,8 +50,8 @@ func profileFixture() (*profiles.Profile, *results.Set) {
 		ModelCase: c, Arch: "qwen3", Blocks: 1, Tests: []*profiles.Test{test}, Planned: 6, Warnings: []string{"a <i>doubt</i>"}, NotCounted: []string{"dTLB <why>"},
 		Ceilings: profiles.Ceilings{Threads: 2, Levels: []profiles.Level{{Name: "l2", Bytes: 1 << 20, Rate: 1e11}, {Name: names.DRAM, Rate: 1e10}}, Int8: 1e12, Float32: 1e11, Dispatch: us, Source: "a test"},
 		WhatIfs: []profiles.WhatIf{
-			{Name: "cache in q8_0", Computed: -0.01, Measured: profiles.Figure{Center: 0.02, Lo: 0.01, Hi: 0.03}},
-			{Name: "one thread more", Computed: math.NaN(), Measured: profiles.Figure{Center: math.NaN()}, Why: "2 CPUs"},
+			{Name: "cache in q8_0", Computed: -0.01, Measured: noise.Figure{Center: 0.02, Lo: 0.01, Hi: 0.03}},
+			{Name: "one thread more", Computed: math.NaN(), Measured: noise.Figure{Center: math.NaN()}, Why: "2 CPUs"},
 		},
 		Memory: profiles.Memory{
 			Phases: []profiles.Phase{{Name: "open", End: 5 * us, RSS: 100 << 20, Parts: []profiles.Part{{Owner: profiles.OwnerFile, Resident: 90 << 20, Reserved: 95 << 20}}}},

@@ -12,6 +12,7 @@ import (
 
 	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/noise"
 	"onebit/bench/profile"
 	"onebit/bench/results"
 	"onebit/formats"
@@ -437,7 +438,7 @@ var states = map[threads.State]profile.State{
 }
 
 // notMeasured is no figure.
-var notMeasured = profile.Figure{Center: math.NaN(), Lo: math.NaN(), Hi: math.NaN()}
+var notMeasured = noise.Figure{Center: math.NaN(), Lo: math.NaN(), Hi: math.NaN()}
 
 // ceilingsStudy finds the ceilings that the machine has with the model's threads.
 // It is a study, so that whoever disturbs it is noticed.

@@ -6,6 +6,7 @@ import (
 
 	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/noise"
 	"onebit/bench/profile"
 	"onebit/bench/results"
 	"onebit/models/engine"
@@ -86,7 +87,7 @@ func (c *opCounter) calibrate() error {
 		}
 	}
 	for unit, v := range values {
-		c.nothing = append(c.nothing, results.Metric{Unit: unit, Value: profile.FigureOf(v).Center})
+		c.nothing = append(c.nothing, results.Metric{Unit: unit, Value: noise.FigureOf(v).Center})
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/noise"
 	"onebit/bench/profile"
 	"onebit/bench/results"
 	"onebit/formats"
@@ -126,7 +127,7 @@ func (p *Profiling) tryWhatIf(ctx context.Context, w whatIf, test *profile.Test,
 	if err != nil {
 		return found, err
 	}
-	found.Measured = profile.ChangeOf(then, now)
+	found.Measured = noise.ChangeOf(then, now)
 	return found, p.emitWhatIf(test, w.change, now, then, emit)
 }
 

@@ -9,12 +9,6 @@ import (
 	"onebit/bench/results"
 )
 
-// driftFloor is by how much one comparison in twenty of the same code at two
-// times differs where too few benchmarks are compared to tell: on virtual
-// machines all of them shift by up to a fifth within minutes, and one by more
-// (docs/measurements/noise.md).
-const driftFloor = 0.25
-
 func (c *comparison) report() *Report {
 	r := &Report{Rounds: c.round, Needed: leastProcesses, Elapsed: c.Now().Sub(c.Start), Options: c.Options}
 	judged := map[*series]Finding{}
@@ -116,7 +110,7 @@ func (c *comparison) judge(unit string, alarm float64, to map[*series]Finding) {
 	for i := range cases {
 		compared[i] = noise.Compared{Old: old[i], New: now[i]}
 		if len(cases) < noise.ManyCases {
-			compared[i].Floor = driftFloor
+			compared[i].Floor = noise.DriftFloor
 		}
 	}
 	for i, change := range noise.CompareRuns(compared, nil).Cases {

@@ -113,46 +113,6 @@ type Changes struct {
 	OneProcess bool
 }
 
-const (
-	// falseShare is the share of false discoveries among what is called
-	// different, at most; where nothing differs, the chance that anything is.
-	falseShare = 0.05
-
-	// ManyCases is the number of cases from which on they tell by how much two
-	// runs differ.
-	ManyCases = 8
-
-	// tailDof bounds the degrees of freedom of a case's noise: what two runs of
-	// one binary differ by has heavier tails than their processes say. The runs
-	// in reports/testdata/noise chose it (docs/measurements/noise.md).
-	tailDof = 8
-
-	// betweenDof is the same where most of the noise is between runs, and no
-	// process shows it: two runs of one binary, without any difference in 80
-	// cases, had one at 7.5 standard deviations.
-	betweenDof = 4
-
-	// aloneDof bounds those of a case that is judged by itself. With 6 one more of
-	// the recorded pairs named a case falsely, and with 8 six more.
-	aloneDof = 5
-
-	// leastNoise is the least standard deviation of a case between two runs:
-	// the layout of the memory it gets is drawn anew.
-	leastNoise = 0.005
-
-	// fewNoise is the same where there are too few cases to see it.
-	fewNoise = 0.05
-
-	// suiteNoise and classNoise are the least shifts of a suite and of a class
-	// that count. Runs of one binary up to 13 minutes apart shifted by up to 1.0%
-	// and 2%; what hours do has not been measured.
-	suiteNoise = 0.03
-	classNoise = 0.05
-
-	// ceilingNoise is what a ceiling itself, a case like others, differs by.
-	ceilingNoise = 0.05
-)
-
 // CompareRuns compares two runs at different times. Such runs differ by more
 // than either shows within itself, and no run can say by how much. What the
 // cases do together says it: most of them are the same in both, so the
@@ -359,9 +319,6 @@ func weightedMedian(values, weights []float64) float64 {
 	}
 	return values[order[len(order)-1]]
 }
-
-// thirds is into how many units a single process is cut.
-const thirds = 3
 
 // replicate takes the medians of processes.
 func replicate(processes [][]float64) replicates {

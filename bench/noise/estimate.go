@@ -5,8 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"golang.org/x/perf/benchmath"
-
 	"onebit/bench/results"
 )
 
@@ -253,7 +251,7 @@ func shiftsOf(class []*Estimate) map[int]float64 {
 // summarize sets the interval of the samples' median, without any assumption
 // on their distribution. Fewer than 6 samples have no finite one.
 func (e *Estimate) summarize() {
-	s := assumption(e.Unit).Summary(benchmath.NewSample(slices.Clone(e.Values), &benchmath.DefaultThresholds), confidence)
+	s := summaryOf(e.Values, assumption(e.Unit))
 	e.Lo, e.Hi, e.Warnings = s.Lo, s.Hi, s.Warnings
 	if e.Processes == 1 {
 		e.Center = s.Center

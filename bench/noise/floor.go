@@ -27,10 +27,6 @@ type Floor struct {
 	ratios variance // of what a process makes of the ratio between two cases that are near each other
 }
 
-// leastPairs is the number of A/A pairs from which on their class has a floor.
-// TestFloorIsExceededOnceInTwenty holds it to its word.
-const leastPairs = 5
-
 // Known reports whether there are pairs enough for a floor.
 func (f Floor) Known() bool { return f.Pairs >= leastPairs }
 
@@ -265,7 +261,3 @@ func (f Floors) Compare(a, b Estimate) Difference {
 	d.Tie = center == 0 || within || fraction(math.Abs(center)) <= floor.Floor
 	return d
 }
-
-// FarBehind is how many times as long as the fastest of the same work a case takes
-// that needs no telling apart: pure Go beside SIMD takes 40 to 130 times.
-const FarBehind = 10

@@ -35,14 +35,6 @@ func squares(values []float64) variance {
 	return variance{sum / float64(len(values)), float64(len(values))}
 }
 
-// leastPooled is the number of variances from which on they say what their
-// class is like.
-const leastPooled = 3
-
-// luck is the share of the usual variance below which one in 70 of those with
-// two degrees of freedom comes to lie.
-const luck = 0.02
-
 // pool estimates what distribution the variances of a class come from: the
 // variance of each case is drawn from value·dof/χ²(dof). The estimate is that
 // of Smyth, Linear models and empirical Bayes methods (Statistical

@@ -98,10 +98,6 @@ func (near neighbourhood) polish() {
 	}
 }
 
-// polishes is how often passes or rounds and cases are taken off each other. It is
-// enough: of the recorded runs a further one moves no value by a thousandth.
-const polishes = 4
-
 // A processRound is a round of a process, in which each case gives a sample.
 type processRound struct{ process, round int }
 

@@ -15,16 +15,6 @@ type State struct {
 	Samples   int
 }
 
-const (
-	// stateRatio is how many times longer the shortest round trip of the far
-	// state is than the longest of the near one. Where it was looked at they
-	// were 6 times as long, and those of one state within a tenth.
-	stateRatio = 2
-
-	// stateSamples is how many samples a state has at least.
-	stateSamples = 3
-)
-
 // statesOf splits the samples at the widest gap between the logarithms of
 // their round trips, the near state first; nil if there is no such gap, or a
 // sample without a round trip.

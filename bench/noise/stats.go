@@ -11,9 +11,6 @@ import (
 	"onebit/bench/results"
 )
 
-// confidence is the level of every interval.
-const confidence = 0.95
-
 func assumption(unit string) benchmath.Assumption {
 	if results.UnitOf(unit).Exact {
 		return benchmath.AssumeExact
@@ -21,13 +18,12 @@ func assumption(unit string) benchmath.Assumption {
 	return benchmath.AssumeNothing
 }
 
+func summaryOf(values []float64, by benchmath.Assumption) benchmath.Summary {
+	return by.Summary(benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds), confidence)
+}
+
 // fraction turns a difference of logarithms into one of values.
 func fraction(log float64) float64 { return math.Expm1(log) }
-
-const (
-	bootstrapSeed  = 1
-	bootstrapDraws = 500
-)
 
 // interval is the middle 95% of what draw returns.
 func interval(draw func() float64) (lo, hi float64) {

@@ -3,6 +3,7 @@ package profile
 import (
 	"slices"
 
+	"onebit/bench/noise"
 	"onebit/bench/results"
 )
 
@@ -48,7 +49,7 @@ func (c *Counts) Add(pass map[Key]Count, order []Key) {
 // the test.
 type OperationCount struct {
 	Op     string
-	Values map[string]Figure // by unit of a meter
+	Values map[string]noise.Figure // by unit of a meter
 }
 
 // PerCycle is the instructions for each cycle; false where either is not counted.
@@ -69,7 +70,7 @@ func (t *Test) Counted(f Filter) (all []OperationCount) {
 		if !ok {
 			i = len(all)
 			index[key.Op] = i
-			all = append(all, OperationCount{Op: key.Op, Values: map[string]Figure{}})
+			all = append(all, OperationCount{Op: key.Op, Values: map[string]noise.Figure{}})
 			values = append(values, map[string][]float64{})
 		}
 		for pass, counts := range t.Counts.Passes {
@@ -89,7 +90,7 @@ func (t *Test) Counted(f Filter) (all []OperationCount) {
 	}
 	for i := range all {
 		for unit, v := range values[i] {
-			all[i].Values[unit] = FigureOf(v)
+			all[i].Values[unit] = noise.FigureOf(v)
 		}
 	}
 	return all

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"onebit/bench/names"
+	"onebit/bench/noise"
 	"onebit/bench/results"
 )
 
@@ -52,7 +53,7 @@ func TestCounted(t *testing.T) {
 	if len(block) != 1 || math.Abs(block[0].Values[results.Cycles].Center-500) > 1e-9 {
 		t.Errorf("of block 0: %+v", block)
 	}
-	if units, zero := CountedUnits([]OperationCount{{Values: map[string]Figure{results.Migrations: {}}}}); units != nil || !slices.Equal(zero, []string{results.Migrations}) {
+	if units, zero := CountedUnits([]OperationCount{{Values: map[string]noise.Figure{results.Migrations: {}}}}); units != nil || !slices.Equal(zero, []string{results.Migrations}) {
 		t.Errorf("units %q, 0 everywhere %q", units, zero)
 	}
 }

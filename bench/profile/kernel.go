@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"onebit/bench/hotspot"
+	"onebit/bench/noise"
 )
 
 // WeightsOf is how many weights the figures of a kernel are for: as many as a block
@@ -202,11 +203,11 @@ func (k *Kernel) tightest() (tightest KernelBound, ok bool) {
 }
 
 // Measured is how many cycles 128 weights took in a run.
-func (r *KernelRun) Measured() Figure { return FigureOf(r.Cycles) }
+func (r *KernelRun) Measured() noise.Figure { return noise.FigureOf(r.Cycles) }
 
 // Rate is the bytes of weights per second.
-func (r *KernelRun) Rate() Figure {
-	return FigureOf(r.Times).Map(func(ns float64) float64 { return float64(r.Bytes) / ns * 1e9 })
+func (r *KernelRun) Rate() noise.Figure {
+	return noise.FigureOf(r.Times).Map(func(ns float64) float64 { return float64(r.Bytes) / ns * 1e9 })
 }
 
 // About says what the run is, for people.

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"onebit/bench/names"
+	"onebit/bench/noise"
 )
 
 // A Profile is what was found of a model.
@@ -28,9 +29,9 @@ type Profile struct {
 // A WhatIf is what a decode test would take if something were different.
 type WhatIf struct {
 	Name     string
-	Computed float64 // change of the time of a token, as a share of it; NaN if it was not
-	Measured Figure  // the same; NaN if it was not
-	Why      string  // not
+	Computed float64      // change of the time of a token, as a share of it; NaN if it was not
+	Measured noise.Figure // the same; NaN if it was not
+	Why      string       // not
 }
 
 // mostMissed is by how much a computed change may miss what was measured: as much
@@ -62,9 +63,9 @@ func (w WhatIf) Because() string {
 
 // Believed is the change to go by: what was measured, or what was computed where
 // nothing was. It is NaN if neither was.
-func (w WhatIf) Believed() Figure {
+func (w WhatIf) Believed() noise.Figure {
 	if !math.IsNaN(w.Measured.Center) {
 		return w.Measured
 	}
-	return Figure{w.Computed, math.Inf(-1), math.Inf(1)}
+	return noise.Figure{Center: w.Computed, Lo: math.Inf(-1), Hi: math.Inf(1)}
 }

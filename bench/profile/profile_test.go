@@ -15,6 +15,7 @@ import (
 	"github.com/google/pprof/profile"
 
 	"onebit/bench/names"
+	"onebit/bench/noise"
 	"onebit/bench/results"
 )
 
@@ -196,8 +197,8 @@ func TestSharesAddUp(t *testing.T) {
 // What was measured is believed, and refutes what was computed unless that is
 // about the same.
 func TestWhatIfIsBelieved(t *testing.T) {
-	measured := func(center, lo, hi float64) Figure { return Figure{center, lo, hi} }
-	none := Figure{math.NaN(), math.NaN(), math.NaN()}
+	measured := func(center, lo, hi float64) noise.Figure { return noise.Figure{Center: center, Lo: lo, Hi: hi} }
+	none := noise.Figure{Center: math.NaN(), Lo: math.NaN(), Hi: math.NaN()}
 	for _, tt := range []struct {
 		name     string
 		w        WhatIf

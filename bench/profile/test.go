@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"onebit/bench/names"
+	"onebit/bench/noise"
 )
 
 // A Test is what was found of one test.
@@ -51,7 +52,7 @@ func (t *Test) Unit() string {
 }
 
 // Time is the time of a token, or of a prompt, without observation, in seconds.
-func (t *Test) Time() Figure { return FigureOf(seconds(t.Plain, t.Units())) }
+func (t *Test) Time() noise.Figure { return noise.FigureOf(seconds(t.Plain, t.Units())) }
 
 func seconds(times []time.Duration, units int) []float64 {
 	out := make([]float64, len(times))
@@ -62,13 +63,13 @@ func seconds(times []time.Duration, units int) []float64 {
 }
 
 // Rate is the tokens per second, without observation.
-func (t *Test) Rate() Figure {
+func (t *Test) Rate() noise.Figure {
 	per := float64(t.Tokens) / float64(t.Units())
 	return t.Time().Map(func(s float64) float64 { return per / s })
 }
 
 // Overhead is by how much observing makes a pass longer, as a share of it.
-func (t *Test) Overhead() Figure { return ChangeOf(t.Observed, t.Plain) }
+func (t *Test) Overhead() noise.Figure { return noise.ChangeOf(t.Observed, t.Plain) }
 
 // mostOverhead is as much as observing should cost.
 const mostOverhead = 0.02
@@ -129,11 +130,11 @@ func (f Filter) Match(k Key) bool {
 type Operation struct {
 	Op     string
 	Blocks int
-	Time   Figure  // seconds per unit of the test
-	Share  float64 // of all operations, chosen or not
-	Work           // of all passes' units together: see PerUnit
-	Bound          // of a unit
-	Won    float64 // seconds per unit; what it takes beyond its bound
+	Time   noise.Figure // seconds per unit of the test
+	Share  float64      // of all operations, chosen or not
+	Work                // of all passes' units together: see PerUnit
+	Bound               // of a unit
+	Won    float64      // seconds per unit; what it takes beyond its bound
 	// Activities are the seconds per unit that each thread spent, by Activity.
 	Activities [][Activities]float64
 	units      int
@@ -184,7 +185,7 @@ func (t *Test) Operations(c *Ceilings, f Filter) []Operation {
 	all := t.total()
 	for i := range ops {
 		o := &ops[i]
-		o.Time = FigureOf(times[i])
+		o.Time = noise.FigureOf(times[i])
 		o.Share = o.Time.Center / all
 		if o.Bound.Name != "" {
 			o.Won = max(0, o.Time.Center-o.Bound.Seconds)
@@ -210,7 +211,7 @@ func (t *Test) total() float64 {
 	}
 	sum := 0.0
 	for _, op := range slices.Sorted(maps.Keys(times)) {
-		sum += FigureOf(times[op]).Center
+		sum += noise.FigureOf(times[op]).Center
 	}
 	return sum
 }
@@ -239,7 +240,7 @@ func (t *Test) include(o *Operation, c Cost, pass int, ceilings *Ceilings) {
 
 // Activities adds up what each thread did, in seconds per unit, over the chosen
 // operations.
-func (t *Test) Activities(f Filter) [][Activities]Figure {
+func (t *Test) Activities(f Filter) [][Activities]noise.Figure {
 	values := make([][Activities][]float64, t.Threads)
 	for pass, costs := range t.Passes {
 		for thread := range values {
@@ -258,10 +259,10 @@ func (t *Test) Activities(f Filter) [][Activities]Figure {
 			}
 		}
 	}
-	out := make([][Activities]Figure, t.Threads)
+	out := make([][Activities]noise.Figure, t.Threads)
 	for thread := range values {
 		for a := range Activities {
-			out[thread][a] = FigureOf(values[thread][a])
+			out[thread][a] = noise.FigureOf(values[thread][a])
 		}
 	}
 	return out
@@ -300,5 +301,5 @@ func (t *Test) median(i int, of func(Cost) time.Duration) float64 {
 			times = append(times, of(costs[i]).Seconds())
 		}
 	}
-	return FigureOf(times).Center
+	return noise.FigureOf(times).Center
 }

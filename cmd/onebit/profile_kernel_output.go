@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"onebit/bench/hotspot"
+	"onebit/bench/noise"
 	"onebit/bench/profile"
 	"onebit/bench/results"
 	"onebit/cmd/internal/cli"
@@ -33,7 +34,7 @@ func printKernel(w io.Writer, k *profile.Kernel) error {
 func printKernelRuns(w io.Writer, k *profile.Kernel) error {
 	table := cli.NewTable(w, "PRODUCT", "SHAPE", "BYTES", "TIME", "95%", "READ RATE", "CYCLES/128W", "95%")
 	for _, r := range k.Runs {
-		time, cycles := profile.FigureOf(r.Times), r.Measured()
+		time, cycles := noise.FigureOf(r.Times), r.Measured()
 		table.Row(r.About(), fmt.Sprintf("%dx%d", r.Rows, r.Cols), formatAs(results.PackedBytes, float64(r.Bytes)), formatAs(results.NsPerOp, time.Center), spread(time),
 			formatAs(results.WeightRate, r.Rate().Center), cli.Fixed(2, cycles.Center), spread(cycles))
 	}
@@ -239,7 +240,7 @@ func kernelDocument(k *profile.Kernel) kernelJSON {
 		Runs: []kernelRunJSON{}, Functions: []kernelFunctionJSON{}, Code: []kernelLineJSON{}, Warnings: append([]string{}, k.Warnings...),
 	}
 	for _, r := range k.Runs {
-		d.Runs = append(d.Runs, kernelRunJSON{r.About(), r.Name, r.Bytes, figureJSON(profile.FigureOf(r.Times)), figureJSON(r.Measured()), r.Samples})
+		d.Runs = append(d.Runs, kernelRunJSON{r.About(), r.Name, r.Bytes, figureJSON(noise.FigureOf(r.Times)), figureJSON(r.Measured()), r.Samples})
 	}
 	for _, f := range k.Functions {
 		d.Functions = append(d.Functions, kernelFunctionJSON{f.Name, f.Samples})

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"onebit/bench/noise"
 	"onebit/bench/profile"
 	"onebit/bench/results"
 	"onebit/cmd/internal/cli"
@@ -59,7 +60,7 @@ func ceilingsText(c *profile.Ceilings) string {
 func formatAs(unit string, v float64) string { return results.UnitOf(unit).Format(v) }
 
 // spread is an interval around its center, in per cent, if it says anything.
-func spread(f profile.Figure) string {
+func spread(f noise.Figure) string {
 	share := max(f.Hi/f.Center-1, 1-f.Lo/f.Center)
 	if !f.Bounded() || !(share < 9) {
 		return "±?"
@@ -68,7 +69,7 @@ func spread(f profile.Figure) string {
 }
 
 // change is a share with its interval, both with a sign.
-func change(f profile.Figure) string {
+func change(f noise.Figure) string {
 	text := fmt.Sprintf("%+.1f%%", 100*f.Center)
 	if f.Bounded() {
 		text += fmt.Sprintf(" (%+.1f to %+.1f%%)", 100*f.Lo, 100*f.Hi)
@@ -280,7 +281,7 @@ func residentText(bytes int64) string {
 }
 
 // spreadOf is nothing for what is nothing.
-func spreadOf(f profile.Figure) string {
+func spreadOf(f noise.Figure) string {
 	if f.Center == 0 {
 		return ""
 	}
@@ -397,7 +398,7 @@ type jsonFigure struct {
 	Hi     *float64 `json:"hi,omitempty"`
 }
 
-func figureJSON(f profile.Figure) jsonFigure {
+func figureJSON(f noise.Figure) jsonFigure {
 	return jsonFigure{finite(f.Center), finite(f.Lo), finite(f.Hi)}
 }
 

@@ -1,14 +1,13 @@
-package profile
+package noise
 
 import (
 	"math"
-	"slices"
 	"time"
 
 	"golang.org/x/perf/benchmath"
 )
 
-// A Figure is the median of several passes with its 95% interval, infinite
+// A Figure is the median of values, such as several passes of a profile, with its 95% interval, infinite
 // where there are fewer than 6.
 type Figure struct{ Center, Lo, Hi float64 }
 
@@ -18,7 +17,7 @@ func FigureOf(values []float64) Figure {
 	if len(values) == 0 {
 		return Figure{math.NaN(), math.Inf(-1), math.Inf(1)}
 	}
-	s := benchmath.AssumeNothing.Summary(benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds), 0.95)
+	s := summaryOf(values, benchmath.AssumeNothing)
 	return Figure{s.Center, s.Lo, s.Hi}
 }
 
