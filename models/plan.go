@@ -15,7 +15,6 @@ import (
 	"onebit/models/engine"
 	"onebit/models/engine/cpu"
 	"onebit/models/forward"
-	"onebit/models/source"
 )
 
 // A Plan says what a model and sessions on it take of memory, before they do. The
@@ -75,9 +74,19 @@ func (f Footprint) String() string {
 	return strings.Join(append(parts, "scratch "+size(f.Scratch)), ", ")
 }
 
+// An Inventory is what a plan asks of a source, which need have no weights.
+type Inventory interface {
+	Name() string
+	Config() (*arch.Table, arch.Config, error)
+	Rotation() (*arch.Rotation, error)
+	Tensors() []container.TensorInfo
+	InPlace() bool
+	Fault(tensor string, err error) error
+}
+
 // NewPlan plans for a source that would be loaded with these options. It reads no
 // weights.
-func NewPlan(src source.Source, opt Options) (*Plan, error) {
+func NewPlan(src Inventory, opt Options) (*Plan, error) {
 	table, c, err := src.Config()
 	if err != nil {
 		return nil, err
@@ -103,7 +112,7 @@ func (o *Options) threads() int {
 
 // addWeights adds them up. Of a model that is streamed, one block is in memory at a
 // time.
-func (p *Plan) addWeights(src source.Source, a *forward.Architecture, opt *Options) error {
+func (p *Plan) addWeights(src Inventory, a *forward.Architecture, opt *Options) error {
 	infos := map[string]container.TensorInfo{}
 	for _, info := range src.Tensors() {
 		infos[info.Name] = info

@@ -27,6 +27,7 @@ var verbs = []cli.Verb{
 	newKernels,
 	newMachine,
 	newMan,
+	newModels,
 	newPeak,
 	newPerplexity,
 	newPhases,

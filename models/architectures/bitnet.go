@@ -19,6 +19,7 @@ var (
 	_ = forward.Register(bitnet("bitnet-b1.58", "BitNet b1.58 2B-4T", arch.ReLU2, bitnetText, bitnetClasses,
 		// The official GGUF of microsoft/bitnet-b1.58-2B-4T.
 		&arch.Preset{Name: "bitnet-2b-4t", Summary: "BitNet b1.58 2B-4T, ternary, fp16 embedding", ModelName: "bitnet2b", Tokenizer: "llama-bpe",
+			Published: inI2S("microsoft/bitnet-b1.58-2B-4T-gguf"),
 			Config: arch.Config{
 				Layers: 30, Hidden: 2560, FFN: 6912, Heads: 20, KVHeads: 5, HeadDim: 128,
 				Vocab: 128256, Context: 4096, RopeBase: 5e5, Eps: 1e-5, TiedHead: true,

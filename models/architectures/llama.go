@@ -36,21 +36,21 @@ var _ = forward.Register(&forward.Architecture{Table: arch.Table{
 	// Falcon3 models.
 	Presets: []*arch.Preset{
 		{Name: "llama3-8b-1.58", Summary: "Llama3-8B-1.58, ternary, fp16 embedding and head", ModelName: "Llama3-8B-1.58-100B-tokens", Tokenizer: "llama-bpe",
-			Config: llama(32, 4096, 14336, 32, 8, 128, 128256, 8192, 5e5, 1e-5)},
+			Config: llama(32, 4096, 14336, 32, 8, 128, 128256, 8192, 5e5, 1e-5), Published: inDirectory("HF1BitLLM/Llama3-8B-1.58-100B-tokens")},
 		{Name: "falcon3-1b-1.58", Summary: "Falcon3 1B in 1.58 bits, fp16 embedding and head", ModelName: "Falcon3-1B-Instruct-1.58bit", Tokenizer: "llama-bpe",
-			Config: llama(18, 2048, 8192, 8, 4, 256, 131072, 8192, 1000042, 1e-6)},
+			Config: llama(18, 2048, 8192, 8, 4, 256, 131072, 8192, 1000042, 1e-6), Published: inI2S("tiiuae/Falcon3-1B-Instruct-1.58bit-GGUF")},
 		{Name: "falcon3-3b-1.58", Summary: "Falcon3 3B in 1.58 bits, fp16 embedding and head", ModelName: "Falcon3-3B-Instruct-1.58bit", Tokenizer: "llama-bpe",
-			Config: llama(22, 3072, 9216, 12, 4, 256, 131072, 32768, 1000042, 1e-6)},
+			Config: llama(22, 3072, 9216, 12, 4, 256, 131072, 32768, 1000042, 1e-6), Published: inI2S("tiiuae/Falcon3-3B-Instruct-1.58bit-GGUF")},
 		{Name: "falcon3-7b-1.58", Summary: "Falcon3 7B in 1.58 bits, fp16 embedding and head", ModelName: "Falcon3-7B-Instruct-1.58bit", Tokenizer: "llama-bpe",
-			Config: llama(28, 3072, 23040, 12, 4, 256, 131072, 32768, 1000042, 1e-6)},
+			Config: llama(28, 3072, 23040, 12, 4, 256, 131072, 32768, 1000042, 1e-6), Published: inI2S("tiiuae/Falcon3-7B-Instruct-1.58bit-GGUF")},
 		{Name: "falcon3-10b-1.58", Summary: "Falcon3 10B in 1.58 bits, fp16 embedding and head", ModelName: "Falcon3-10B-Instruct-1.58bit", Tokenizer: "llama-bpe",
-			Config: llama(40, 3072, 23040, 12, 4, 256, 131072, 32768, 1000042, 1e-6)},
+			Config: llama(40, 3072, 23040, 12, 4, 256, 131072, 32768, 1000042, 1e-6), Published: inI2S("tiiuae/Falcon3-10B-Instruct-1.58bit-GGUF")},
 		// Widths that give the sizes of tiiuae's files; context and base are
 		// taken to be Falcon3's.
 		{Name: "falcon-e-1b", Summary: "Falcon-E 1B, ternary, fp16 embedding and head", ModelName: "Falcon-E-1B-Instruct", Tokenizer: "llama-bpe",
-			Config: llama(24, 2048, 9216, 16, 2, 128, 32768, 32768, 1000042, 1e-6)},
+			Config: llama(24, 2048, 9216, 16, 2, 128, 32768, 32768, 1000042, 1e-6), Published: inI2S("tiiuae/Falcon-E-1B-Instruct-GGUF")},
 		{Name: "falcon-e-3b", Summary: "Falcon-E 3B, ternary, fp16 embedding and head", ModelName: "Falcon-E-3B-Instruct", Tokenizer: "llama-bpe",
-			Config: llama(32, 2048, 13312, 16, 2, 128, 32768, 32768, 1000042, 1e-6)},
+			Config: llama(32, 2048, 13312, 16, 2, 128, 32768, 32768, 1000042, 1e-6), Published: inI2S("tiiuae/Falcon-E-3B-Instruct-GGUF")},
 		// The widths are those of SpectraSuite's TriLM_1.5B_Unpacked and TriLM_3.9B_Unpacked,
 		// the formats those of llama.cpp's quantize to TQ2_0.
 		{Name: "trilm-1.5b", Summary: "TriLM 1.5B, ternary in 2 bits, 4-bit embedding, 6-bit head", ModelName: "TriLM_1.5B_Unpacked", Tokenizer: "gpt-neox",
@@ -61,6 +61,16 @@ var _ = forward.Register(&forward.Architecture{Table: arch.Table{
 			Config: llama(3, 256, 512, 4, 2, 64, 768, 512, 5e5, 1e-5)},
 	},
 }, Forward: llamaForward})
+
+// inI2S is a repository with bitnet.cpp's file of a model.
+func inI2S(repository string) []arch.Edition {
+	return []arch.Edition{{Format: "I2_S", Repository: repository, File: "ggml-model-i2_s.gguf"}}
+}
+
+// inDirectory is a repository of packed ternary weights, which are read as I2_S.
+func inDirectory(repository string) []arch.Edition {
+	return []arch.Edition{{Format: "packed", Repository: repository, Directory: true}}
+}
 
 // llamaKeys, llamaBlock and llamaChanges are those of LLaMA's kind.
 var llamaKeys = []string{

@@ -35,9 +35,9 @@ var _ = forward.Register(&forward.Architecture{Table: arch.Table{
 	// configuration; of the 0.5B that of MiniCPM4-0.5B, which it was made of.
 	Presets: []*arch.Preset{
 		{Name: "bitcpm-0.5b", Summary: "BitCPM 0.5B, ternary in 2 bits, 4-bit embedding", ModelName: "BitCPM-CANN-0.5B", Tokenizer: "sentencepiece",
-			Config: minicpm(24, 1024, 4096, 16, 64, 73448, 32768, true)},
+			Config: minicpm(24, 1024, 4096, 16, 64, 73448, 32768, true), Published: []arch.Edition{{Format: "TQ2_0"}}},
 		{Name: "bitcpm-8b", Summary: "BitCPM 8B, ternary in 2 bits, 4-bit embedding, 6-bit head", ModelName: "BitCPM-CANN-8B", Tokenizer: "sentencepiece",
-			Config: minicpm(32, 4096, 16384, 32, 128, 73448, 32768, false)},
+			Config: minicpm(32, 4096, 16384, 32, 128, 73448, 32768, false), Published: []arch.Edition{{Format: "TQ2_0", Repository: "openbmb/BitCPM-CANN-8B-gguf"}}},
 		{Name: "tiny-minicpm", Summary: "a small minicpm for tests, ternary", ModelName: "tiny-minicpm", Tokenizer: "sentencepiece",
 			Types:  map[arch.Role]*formats.Type{arch.Embedding: formats.F16},
 			Config: minicpm(2, 256, 512, 4, 64, 768, 512, true)},

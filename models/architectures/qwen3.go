@@ -48,11 +48,14 @@ var _ = forward.Register(&forward.Architecture{Table: arch.Table{
 	},
 	Presets: []*arch.Preset{
 		{Name: "bonsai-1.7b", Summary: "Bonsai 1.7B, 1 bit", ModelName: "Bonsai-1.7B", Tokenizer: "qwen2",
-			Config: bonsai(28, 2048, 6144, 16, 32768, true)},
+			Config:    bonsai(28, 2048, 6144, 16, 32768, true),
+			Published: []arch.Edition{{Format: "Q1_0", Repository: "prism-ml/Bonsai-1.7B-gguf"}}},
 		{Name: "bonsai-4b", Summary: "Bonsai 4B, 1 bit", ModelName: "Bonsai-4B", Tokenizer: "qwen2",
-			Config: bonsai(36, 2560, 9728, 32, 32768, true)},
+			Config:    bonsai(36, 2560, 9728, 32, 32768, true),
+			Published: []arch.Edition{{Format: "Q1_0"}}},
 		{Name: "bonsai-8b", Summary: "Bonsai 8B, 1 bit, head of its own", ModelName: "Bonsai-8B", Tokenizer: "qwen2",
-			Config: bonsai(36, 4096, 12288, 32, 65536, false)},
+			Config:    bonsai(36, 4096, 12288, 32, 65536, false),
+			Published: []arch.Edition{{Format: "Q1_0"}}},
 		{Name: "tiny", Summary: "a small qwen3 for tests, 1 bit", ModelName: "tiny", Tokenizer: "qwen2",
 			Config: arch.Config{
 				Layers: 2, Hidden: 256, FFN: 512, Heads: 4, KVHeads: 2, HeadDim: 64,

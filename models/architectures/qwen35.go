@@ -198,11 +198,21 @@ func qwen35Presets() []*arch.Preset {
 		RopeBase: 1e7, RopeDim: 32, Eps: 1e-6, TiedHead: true,
 	}
 	return []*arch.Preset{
-		{Name: "bonsai-27b", Summary: "Bonsai 27B, 1 bit", ModelName: "Bonsai-27B", Tokenizer: "qwen35", Config: bonsai},
+		{Name: "bonsai-27b", Summary: "Bonsai 27B, 1 bit", ModelName: "Bonsai-27B", Tokenizer: "qwen35", Config: bonsai,
+			Published: []arch.Edition{{Format: "Q1_0", Repository: "prism-ml/Bonsai-27B-gguf", File: "Bonsai-27B-Q1_0.gguf"}}},
 		{Name: "ternary-bonsai-27b", Summary: "Ternary Bonsai 27B, 2 bits", ModelName: "Ternary-Bonsai-27B", Tokenizer: "qwen35", Config: bonsai,
-			Types: inTwoBits(formats.Q2_0_g128, formats.Q2_0_g128)},
+			Types: inTwoBits(formats.Q2_0_g128, formats.Q2_0_g128),
+			Published: []arch.Edition{
+				{Format: "Q2_0", Repository: "prism-ml/Ternary-Bonsai-27B-gguf", File: "Ternary-Bonsai-27B-Q2_0.gguf"},
+				{Format: "PQ2_0", Repository: "prism-ml/Ternary-Bonsai-27B-gguf", File: "Ternary-Bonsai-27B-PQ2_0.gguf", Types: inTwoBits(formats.PQ2_0, formats.PQ2_0)},
+				{Format: "Q2_g64", Repository: "prism-ml/Ternary-Bonsai-27B-gguf", File: "Ternary-Bonsai-27B-Q2_g64.gguf", Types: inTwoBits(formats.Q2_0, formats.Q2_0)},
+			}},
 		{Name: "bonsai-2-27b", Summary: "Bonsai 2 27B, ternary in 2 bits, rotated", ModelName: "Ternary-Bonsai-2-27B", Tokenizer: "qwen35", Config: bonsai,
-			Types: inTwoBits(formats.PQ2_0, formats.BF16), Rotation: 1024},
+			Types: inTwoBits(formats.PQ2_0, formats.BF16), Rotation: 1024,
+			Published: []arch.Edition{
+				{Format: "PQ2_0", Repository: "prism-ml/Ternary-Bonsai-2-27B-gguf", File: "Ternary-Bonsai-2-27B-PQ2_0.gguf"},
+				{Format: "PTQ1_0", Repository: "prism-ml/Ternary-Bonsai-2-27B-gguf", File: "Ternary-Bonsai-2-27B-PTQ1_0.gguf", Types: inTwoBits(formats.PTQ1_0, formats.BF16)},
+			}},
 		{Name: "qwen3.5-0.8b", Summary: "Qwen3.5 0.8B as it would be in 1 bit", ModelName: "Qwen3.5-0.8B", Tokenizer: "qwen35", Config: small},
 		{Name: "qwen3.5-2b", Summary: "Qwen3.5 2B as it would be in 1 bit", ModelName: "Qwen3.5-2B", Tokenizer: "qwen35", Config: two},
 		{Name: "qwen3.5-4b", Summary: "Qwen3.5 4B as it would be in 1 bit", ModelName: "Qwen3.5-4B", Tokenizer: "qwen35", Config: four},
