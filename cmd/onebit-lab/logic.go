@@ -84,6 +84,7 @@ starts each; train NanoLogic's network on the state of SHA-256, and print what
 share of the bits it predicts in each round beside the ceiling that follows from what
 it is given; and pack models of given sizes in each format and count their bytes.
 Some minutes on two CPUs.`,
+		Example: "  onebit-lab logic -o figures\n  onebit-lab logic --seeds 5 --steps 0 --json",
 		Args: cli.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}

@@ -103,10 +103,8 @@ func (f *benchFlags) check(cmd *cobra.Command) error {
 	if term.Text(f.host) != f.host || strings.TrimSpace(f.host) != f.host || utf8.RuneCountInString(f.host) > longestHost {
 		return cli.Usagef("--host %s: give a name of at most %d printable characters", term.QuoteAlways(f.host), longestHost)
 	}
-	for _, name := range f.types {
-		if _, err := formats.Lookup(name); err != nil {
-			return cli.Usagef("--gguf-types: %w", err)
-		}
+	if err := checkTypes(f.types); err != nil {
+		return err
 	}
 	if f.model == "" && len(f.types) > 0 {
 		return cli.Usagef("--gguf-types says how to read the file of --model")

@@ -77,7 +77,7 @@ func (f *benchFlags) modelsSuite(cmd *cobra.Command, host sysinfo.Host) (suite *
 		return n
 	}
 	opt := cases.ModelsOptions{
-		Files: withHeads(files, f.headTypes), Prompt: count("n-prompt", f.prompt, 32), Tokens: count("n-gen", f.tokens, 16), Depths: f.depths, Parallel: f.parallel, Drafts: f.drafts,
+		Files: withHeads(files, f.headTypes), Prompt: count("n-prompt", f.prompt, 32), Tokens: count("tokens", f.tokens, 16), Depths: f.depths, Parallel: f.parallel, Drafts: f.drafts,
 		Lockstep: count("lockstep", f.lockstep, 16),
 		Choice:   f.choice(), Activations: f.activations, Threads: f.modelThreads(host), Features: cpu.Detected(), Host: host, Types: f.types, Cache: f.cacheType,
 		Again: f.again(), PhasesCommand: f.once(phasesVerb), RunCommand: childCommand("run"), LlamaBench: f.llamaBench,

@@ -115,7 +115,7 @@ func (v benchVerb) command() *cobra.Command {
 }
 
 // modelsFlags are of no use to kernels.
-var modelsFlags = []string{"preset", "tokenizer", "head", "cache", "all-variants", "n-prompt", "n-gen", "n-depth", "parallel", "speculate", "lockstep", "llama-bench", "llama-bench-args"}
+var modelsFlags = []string{"preset", "tokenizer", "head", "cache", "all-variants", "n-prompt", "tokens", "n-depth", "parallel", "speculate", "lockstep", "llama-bench", "llama-bench-args"}
 
 // useless are the flags that measure nothing here.
 func (f *benchFlags) useless() []string {
@@ -146,7 +146,7 @@ func (f *benchFlags) register(flags *pflag.FlagSet) {
 		short = "two models, shorter tests: under a minute"
 		threads = "one a core, of performance cores where there are others; with --filter 1 too"
 	}
-	flags.BoolVar(&f.force, "force", false, "replace an index.html in DIR that onebit did not write")
+	flags.BoolVar(&f.force, "force", false, forceUsage)
 	flags.StringVarP(&f.out, "output", "o", "onebit-report", "`DIR` to write the report to")
 	flags.StringVar(&f.filter, "filter", "", "measure only the cases that match `EXPR` (default: "+usual+")")
 	flags.BoolVar(&f.short, "short", false, short)
@@ -161,7 +161,7 @@ func (f *benchFlags) register(flags *pflag.FlagSet) {
 	flags.IntSliceVar(&f.threads, "threads", nil, "thread counts, such as 1,2,4,8, whose speed-up the report draws (default: "+threads+")")
 	flags.StringVar(&f.model, "model", "", "measure this model: a GGUF or .cellm `FILE` or a Hugging Face directory")
 	flags.StringVar(&f.machine, "machine", "", "take ceilings from the results `FILE` of onebit machine instead of measuring them")
-	flags.StringSliceVar(&f.types, "gguf-types", nil, "how to read type ids that the file leaves open, such as i2_s_arm")
+	registerTypes(flags, &f.types)
 	flags.Uint64Var(&f.seed, "seed", 1, "of the random weights, the activations and the order of the rounds")
 	flags.StringVar(&f.host, "host", "", "what reports of several machines call this one: `NAME` is written into results.txt (default: by its CPU)")
 	flags.StringSliceVar(&f.acts, "act", nil, acts)
@@ -171,7 +171,7 @@ func (f *benchFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.cache, "cache", "", "models: `FORMAT` of keys and values, as that of run (default: f16)")
 	flags.BoolVar(&f.allVariants, "all-variants", false, "models: every SIMD variant, and streaming, instead of the best that packs and the best that does not")
 	flags.IntVarP(&f.prompt, "n-prompt", "p", 512, "models: tokens of the prompt, 32 with --short; 0: no such test")
-	flags.IntVarP(&f.tokens, "n-gen", "n", 128, "models: tokens of text, 16 with --short; 0: no such test")
+	flags.IntVarP(&f.tokens, "tokens", "n", 128, "models: tokens of text, 16 with --short; 0: no such test")
 	flags.IntSliceVarP(&f.depths, "n-depth", "d", nil, "models: tokens in the KV cache before a test (default 0; a list is possible)")
 	flags.IntSliceVar(&f.parallel, "parallel", nil, "models: also decode `N` texts together, with all threads, each a token longer than the one before; tok/s is theirs in all (a list is possible, such as 1,2,4,8)")
 	flags.IntVar(&f.drafts, "speculate", 0, "models: also decode from real texts, without drafts and with those of up to `N` tokens, with all threads (see run --speculate)")

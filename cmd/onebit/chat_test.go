@@ -28,7 +28,6 @@ func newConversation(t *testing.T, context int) (c *conversation, notes *bytes.B
 		t.Fatal(stderr.String())
 	}
 	f := runFlags{}
-	f.i2s = "i2_s"
 	en, err := f.load(t.Context(), path, cpu.PackNever)
 	if err != nil {
 		t.Fatal(err)

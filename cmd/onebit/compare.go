@@ -54,7 +54,7 @@ or of two machines, which onebit report shows side by side.`,
 	flags.BoolVar(&c.all, "all", false, "show every case, not only those beyond noise")
 	flags.BoolVar(&c.json, "json", false, "print the verdict and all cases as JSON")
 	flags.StringVarP(&c.out, "output", "o", "", "write a page, index.html, to `DIR`")
-	flags.BoolVar(&c.force, "force", false, "replace an index.html that onebit did not write")
+	flags.BoolVar(&c.force, "force", false, forceUsage)
 	flags.SortFlags = false
 	return cmd
 }

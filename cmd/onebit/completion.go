@@ -27,7 +27,6 @@ var flagValues = map[string]cobra.CompletionFunc{
 	"filter":     completeFilter,
 	"gguf-types": oneOf(i2sPackings),
 	"head":       oneOf(headNames),
-	"i2s":        oneOf(i2sPackings),
 	"model":      modelFiles,
 	"preset":     oneOf(benchedModels),
 	"tokenizer":  modelFiles,

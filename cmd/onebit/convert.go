@@ -92,7 +92,7 @@ func newConvert() *cobra.Command {
 	cmd.Flags().StringVar(&typ, "type", "", "format to convert to")
 	cmd.Flags().StringVar(&tensors, "tensors", "", "convert the matrices whose name matches this regular expression")
 	cmd.Flags().Var(&split, "split-max-size", "write several files with at most so many bytes of tensors each, such as 2GB")
-	cmd.Flags().BoolVar(&force, "force", false, "replace an existing file")
+	cmd.Flags().BoolVar(&force, "force", false, forceUsage)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON instead of a table")
 	return cmd
 }
@@ -551,7 +551,7 @@ func (c *conversion) warn(w io.Writer) {
 		fmt.Fprintf(w, "onebit: warning: %d of them have weights of -s, 0 and +s already, with more scales s than %s has: --type %s keeps them\n", kept, c.to.Name, strings.Join(finer, " or "))
 	}
 	if c.to != nil && gguf.Packings(c.to)[0] != c.to {
-		fmt.Fprintf(w, "onebit: warning: no file states the packing %s; read it with --i2s %s\n", c.to.Name, c.to.Name)
+		fmt.Fprintf(w, "onebit: warning: no file states the packing %s; read it with --gguf-types %s\n", c.to.Name, c.to.Name)
 	}
 }
 

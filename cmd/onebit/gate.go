@@ -91,7 +91,7 @@ more than 0.1%. Flags of onebit bench follow --.`,
 	flags.StringVar(&f.preset, "preset", "", "of a suite: measure a model of this `NAME`, which base makes with random weights")
 	flags.StringVar(&f.match, "bench", ".", "run the benchmarks that match `REGEXP`, as go test -bench does")
 	f.threshold.Percentage = 3
-	flags.Var(&f.threshold, "threshold", "a change of so many `PERCENT` matters, such as 3%, where no rule says otherwise")
+	flags.Var(&f.threshold, "threshold", thresholdUsage+", where no rule says otherwise")
 	flags.StringVar(&f.rules, "rules", "", "take thresholds, and benchmarks to leave out, from `FILE` (default "+gate.RulesFile+" in the module's root, if it is there)")
 	flags.DurationVar(&f.budget, "budget", 5*time.Minute, "take no longer in all, building and listing included")
 	flags.DurationVar(&f.limit, "case-limit", time.Minute, "a benchmark that runs for longer hangs")
@@ -103,7 +103,7 @@ more than 0.1%. Flags of onebit bench follow --.`,
 	flags.BoolVar(&f.allowMissing, "allow-missing", false, "benchmarks that one side lacks are no error")
 	flags.StringVarP(&f.out, "output", "o", "", "write a page, all measurements and profiles to `DIR`, and what benchstat reads")
 	flags.StringVar(&f.resume, "resume", "", "add rounds, for a further --budget, to the finished gate over the same that -o wrote to `DIR`")
-	flags.BoolVar(&f.force, "force", false, "replace an index.html that onebit did not write")
+	flags.BoolVar(&f.force, "force", false, forceUsage)
 	flags.IntVar(&f.profiles, "profiles", 3, "profile as many as `N` of what became slower, the worst first, for 6 s each as far as the budget has them")
 	flags.BoolVar(&f.asJSON, "json", false, "print JSON, whose fields go doc ./bench/gate.Document explains in onebit's repository")
 	return cmd

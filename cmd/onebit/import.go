@@ -46,7 +46,7 @@ each field.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&out, "output", "o", "", "write to `FILE`, not to standard output")
-	flags.BoolVar(&force, "force", false, "replace an existing file")
+	flags.BoolVar(&force, "force", false, forceUsage)
 	return cmd
 }
 

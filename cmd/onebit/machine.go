@@ -73,7 +73,7 @@ by side.`,
 
 func (f *machineFlags) register(flags *pflag.FlagSet) {
 	flags.StringVarP(&f.out, "output", "o", "onebit-machine", "`DIR` to write the report to")
-	flags.BoolVar(&f.force, "force", false, "replace an index.html in DIR that onebit did not write")
+	flags.BoolVar(&f.force, "force", false, forceUsage)
 	flags.StringVar(&f.filter, "filter", "", "measure only the ceilings that match `EXPR`")
 	flags.BoolVar(&f.short, "short", false, "fewer sizes, huge pages alone: under 15 s")
 	flags.BoolVar(&f.list, "list", false, "print the names of the ceilings that would be measured, and those that can't be here, with the reason")

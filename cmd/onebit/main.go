@@ -7,7 +7,10 @@
 package main
 
 import (
+	"cmp"
+
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"onebit/cmd/internal/cli"
 )
@@ -39,8 +42,25 @@ var verbs = []cli.Verb{
 	newVersion,
 }
 
+// Flags of one name mean one thing.
+const (
+	forceUsage     = "replace what is there: a file of that name, a run, a page that onebit did not write"
+	thresholdUsage = "changes of less than this `PERCENT` don't matter"
+)
+
+// oldSpellings are names that flags had. They are accepted, and shown nowhere.
+var oldSpellings = map[string]string{"i2s": "gguf-types", "n-gen": "tokens"}
+
 func newRoot() *cobra.Command {
 	root := cli.NewRoot("onebit VERB", "How fast, how big and how wrong a 1-bit or ternary language model runs here", verbs...)
+	root.Long = `How fast, how big and how wrong a 1-bit or ternary language model runs here.
+
+Data goes to standard output, progress and warnings to standard error. The exit status is 0 if all
+was done, 1 if something failed or a gate found a regression, 2 if the command line was
+wrong or nothing could be measured, and 3 if the machine was unfit to measure.`
+	root.Example = `  onebit models
+  onebit bench --short
+  onebit run -p "func NewReader("`
 	var version bool
 	root.Flags().BoolVar(&version, "version", false, "say which onebit this is")
 	otherwise := root.RunE
@@ -50,6 +70,9 @@ func newRoot() *cobra.Command {
 		}
 		return otherwise(cmd, args)
 	}
+	root.SetGlobalNormalizationFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		return pflag.NormalizedName(cmp.Or(oldSpellings[name], name))
+	})
 	addCompletions(root)
 	return root
 }

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"onebit/cmd/internal/cli"
 	"onebit/formats"
@@ -17,8 +17,8 @@ import (
 
 // modelFlags are the flags of every verb that reads a model.
 type modelFlags struct {
-	i2s       string
-	tokenizer string // another model, whose tokenizer it is
+	types     []string // that type ids stand for which a file leaves open
+	tokenizer string   // another model, whose tokenizer it is
 }
 
 // i2sPackings names i2_s and those that no file tells from it.
@@ -30,8 +30,7 @@ func i2sPackings() (out []string) {
 }
 
 func (m *modelFlags) register(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&m.i2s, "i2s", formats.I2_S.Name,
-		"packing of the file's I2_S tensors, which no file states: i2_s, i2_s_arm (quantized on ARM) or i2_s_x4 (x86 without ACT_PARALLEL)")
+	registerTypes(cmd.Flags(), &m.types)
 }
 
 // registerTokenizer adds the flag of the verbs that read text or metadata.
@@ -83,12 +82,20 @@ func isDirectory(path string) bool {
 }
 
 func (m *modelFlags) options() (gguf.Options, error) {
-	if !slices.Contains(i2sPackings(), m.i2s) {
-		return gguf.Options{}, cli.Usagef("--i2s %s: want one of %q", m.i2s, i2sPackings())
+	return gguf.Options{Types: m.types}, checkTypes(m.types)
+}
+
+// registerTypes adds the flag that settles what a GGUF file leaves open.
+func registerTypes(flags *pflag.FlagSet, types *[]string) {
+	flags.StringSliceVar(types, "gguf-types", nil, "`FORMATS` of type ids that the file leaves open: of I2_S i2_s_arm (quantized on ARM) or i2_s_x4 (x86 without ACT_PARALLEL), and not i2_s")
+}
+
+// checkTypes refuses formats that onebit has not.
+func checkTypes(types []string) error {
+	for _, name := range types {
+		if _, err := formats.Lookup(name); err != nil {
+			return cli.Usagef("--gguf-types: %w", err)
+		}
 	}
-	var opt gguf.Options
-	if m.i2s != formats.I2_S.Name {
-		opt.Types = []string{m.i2s}
-	}
-	return opt, nil
+	return nil
 }

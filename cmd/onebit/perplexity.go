@@ -65,7 +65,7 @@ of a text:
 	flags.BoolVar(&f.kld, "kld", false, "compare with the reference engine")
 	flags.StringVar(&f.logits, "logits", "", "compare with the saved logits in `FILE`, which holds its text")
 	flags.StringVar(&f.save, "save-logits", "", "write the model's logits to `FILE`")
-	flags.BoolVar(&f.force, "force", false, "replace the file of --save-logits if it exists")
+	flags.BoolVar(&f.force, "force", false, forceUsage)
 	flags.BoolVar(&f.json, "json", false, "print JSON")
 	f.register(cmd)
 	f.registerTokenizer(cmd)

@@ -93,7 +93,7 @@ disassembles.
 	flags.StringVar(&f.preset, "preset", "tiny", "make a model of this `NAME` (onebit synth lists them), if no MODEL is given")
 	flags.Uint64Var(&f.seed, "seed", 1, "of the random weights of --preset or --kernel")
 	flags.IntVarP(&f.prompt, "n-prompt", "p", 64, "tokens of the prompt; 0: no prompt")
-	flags.IntVarP(&f.tokens, "n-gen", "n", 16, "tokens to decode in a pass; 0: none")
+	flags.IntVarP(&f.tokens, "tokens", "n", 16, "tokens to decode in a pass; 0: none")
 	flags.IntVarP(&f.depth, "n-depth", "d", 0, "tokens in the KV cache before")
 	flags.IntVar(&f.passes, "passes", 0, "pairs of passes, one observed and one not (default: what 4 s allow, at least 6)")
 	flags.StringSliceVar(&f.ops, "op", nil, "show these operations only, such as attn,ffn_down")
@@ -103,7 +103,7 @@ disassembles.
 	flags.BoolVar(&f.counted, "counters", false, "count cycles, misses, page faults and switches of each operation, as far as they can be counted here")
 	flags.StringVar(&f.machine, "machine", "", "take the ceilings from this results `FILE` of onebit machine, with as many threads (default: measure them, in a second)")
 	flags.StringVarP(&f.out, "output", "o", "", "write the profile to `DIR`")
-	flags.BoolVar(&f.force, "force", false, "replace an index.html in DIR that onebit did not write")
+	flags.BoolVar(&f.force, "force", false, forceUsage)
 	flags.BoolVar(&f.asJSON, "json", false, "print JSON instead of tables")
 	return cmd
 }

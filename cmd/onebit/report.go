@@ -70,7 +70,7 @@ output; else DIR gets index.html and plots/*.png, in the place of an earlier rep
 		},
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "onebit-report", "`DIR` to write to")
-	cmd.Flags().BoolVar(&force, "force", false, "replace an index.html that onebit did not write")
+	cmd.Flags().BoolVar(&force, "force", false, forceUsage)
 	cmd.Flags().StringVar(&kind, "format", "", "print as "+strings.Join(kinds, ", ")+", instead")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "the same as --format json")
 	return cmd

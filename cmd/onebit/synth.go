@@ -37,7 +37,7 @@ func newSynth() *cobra.Command {
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write")
 	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed of the weights")
-	cmd.Flags().BoolVar(&force, "force", false, "replace an existing file")
+	cmd.Flags().BoolVar(&force, "force", false, forceUsage)
 	return cmd
 }
 

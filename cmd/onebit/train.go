@@ -71,7 +71,7 @@ func newTrain() *cobra.Command {
 	flags.StringVar(&f.from, "from", "", "start with the weights, the sizes and the vocabulary of a `MODEL`: GGUF, .cellm or a Hugging Face directory")
 	f.models.register(cmd)
 	flags.BoolVar(&f.resume, "resume", false, "go on from the checkpoint in DIR")
-	flags.BoolVar(&f.force, "force", false, "begin anew in a DIR that has a checkpoint or a model")
+	flags.BoolVar(&f.force, "force", false, forceUsage)
 	flags.BoolVar(&f.json, "json", false, "print JSON")
 	for _, flag := range recipeFlags {
 		flag.add(cmd, &f.recipe)

@@ -106,24 +106,44 @@ func NewRoot(use, short string, verbs ...Verb) *cobra.Command {
 	root.SetHelpCommand(newHelp())
 	root.SetFlagErrorFunc(wrongFlag)
 	root.SetHelpFunc(printHelp)
-	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "Flags.FlagUsages", fmt.Sprintf("Flags.FlagUsagesWrapped %d", HelpWidth)))
+	wrapFlags(root, HelpWidth)
 	for _, verb := range verbs {
 		root.AddCommand(verb())
 	}
 	return root
 }
 
-// HelpWidth is the columns that help has: those of the smallest usual terminal.
+// HelpWidth is the columns that help has where no terminal says otherwise: those of the
+// smallest usual one.
 const HelpWidth = 80
 
-// printHelp prints a verb's text and its usage.
-func printHelp(cmd *cobra.Command, _ []string) {
-	fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n%s", filled(cmp.Or(cmd.Long, cmd.Short)), cmd.UsageString())
+// Help has no lines that are shorter, or longer, than people read.
+const leastHelp, mostHelp = 40, 120
+
+func helpWidth(w io.Writer) int {
+	if width := TerminalWidth(w); width > 0 {
+		return max(leastHelp, min(width, mostHelp))
+	}
+	return HelpWidth
 }
 
-// filled has a text's paragraphs in lines of HelpWidth. Indented lines are lists and
+// printHelp prints a verb's text and its usage, in the columns that there are.
+func printHelp(cmd *cobra.Command, _ []string) {
+	out := cmd.OutOrStdout()
+	width := helpWidth(out)
+	wrapFlags(cmd.Root(), width)
+	fmt.Fprintf(out, "%s\n\n%s", filled(cmp.Or(cmd.Long, cmd.Short), width), cmd.UsageString())
+}
+
+// wrapFlags has the flags of all verbs explained in a number of columns.
+func wrapFlags(root *cobra.Command, width int) {
+	template := new(cobra.Command).UsageTemplate()
+	root.SetUsageTemplate(strings.ReplaceAll(template, "Flags.FlagUsages", fmt.Sprintf("Flags.FlagUsagesWrapped %d", width)))
+}
+
+// filled has a text's paragraphs in lines of a width. Indented lines are lists and
 // command lines, and stay.
-func filled(text string) string {
+func filled(text string, width int) string {
 	var b strings.Builder
 	column := 0 // where a paragraph's line is; 0: there is none
 	for line := range strings.Lines(strings.TrimSpace(text)) {
@@ -134,10 +154,10 @@ func filled(text string) string {
 			continue
 		}
 		for _, word := range words {
-			width := utf8.RuneCountInString(word)
+			letters := utf8.RuneCountInString(word)
 			switch {
 			case column == 0:
-			case column+1+width > HelpWidth:
+			case column+1+letters > width:
 				b.WriteByte('\n')
 				column = 0
 			default:
@@ -145,7 +165,7 @@ func filled(text string) string {
 				column++
 			}
 			b.WriteString(word)
-			column += width
+			column += letters
 		}
 	}
 	return strings.TrimRight(b.String(), "\n")
