@@ -100,7 +100,8 @@ func measureRate(ctx context.Context, rig *rig, t *formats.Type, threads int, re
 		if src == nil {
 			return forecast.Rate{}, fmt.Errorf("no matrix of %dx%d", s.Rows, s.Cols)
 		}
-		if at[i], err = timeProducts(ctx, &group{src: src[0], rig: rig, seed: 1}, config{variant: v, threads: threads, cold: true}); err != nil {
+		g := &group{src: src[0], rig: rig, seed: 1}
+		if at[i], err = timeProducts(ctx, g, config{variant: v, threads: threads, cold: true}, i == 0); err != nil {
 			return forecast.Rate{}, err
 		}
 	}
@@ -117,30 +118,19 @@ func measureRate(ctx context.Context, rig *rig, t *formats.Type, threads int, re
 	return rate, nil
 }
 
-// timeProducts times products with one column and with many.
-func timeProducts(ctx context.Context, g *group, c config) (out timing, err error) {
+// timeProducts times products with one column and with many. What it checks first holds
+// for a format, in any shape.
+func timeProducts(ctx context.Context, g *group, c config, check bool) (out timing, err error) {
 	instance, err := newMatvec(g, c)
 	if err != nil {
 		return out, err
 	}
 	defer func() { err = errors.Join(err, instance.Close()) }()
 	m := instance.(*matvec)
-	refs, err := g.refs(c.variant.Scheme)
-	if err != nil {
-		return out, err
-	}
 	out = timing{weights: float64(g.src.Rows) * float64(g.src.Cols), bytes: len(m.packed.warm.Data)}
-	m.pool.MatVec(m.y, m.variant, m.matrices[0], g.x)
-	if err := m.check(refs); err != nil {
-		return out, err
-	}
-	metrics, err := g.errors(m.y, refs)
-	if err != nil {
-		return out, err
-	}
-	for _, metric := range metrics {
-		if metric.Unit == results.NMSE {
-			out.nmse = metric.Value
+	if check {
+		if out.nmse, err = m.nmse(); err != nil {
+			return out, err
 		}
 	}
 	if out.column, err = timed(func(n int) error { return m.Run(ctx, n) }); err != nil {
@@ -154,6 +144,25 @@ func timeProducts(ctx context.Context, g *group, c config) (out timing, err erro
 		return ctx.Err()
 	})
 	return out, err
+}
+
+// nmse verifies a product, and returns its error.
+func (m *matvec) nmse() (float64, error) {
+	refs, err := m.group.refs(m.variant.Scheme)
+	if err != nil {
+		return 0, err
+	}
+	m.pool.MatVec(m.y, m.variant, m.matrices[0], m.group.x)
+	if err := m.check(refs); err != nil {
+		return 0, err
+	}
+	metrics, err := m.group.errors(m.y, refs)
+	for _, metric := range metrics {
+		if metric.Unit == results.NMSE {
+			return metric.Value, err
+		}
+	}
+	return 0, err
 }
 
 const (

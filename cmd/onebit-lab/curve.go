@@ -41,8 +41,8 @@ seeds, and float models further in ternary and 1 bit, with and without what they
 the bits per byte of held-out text, and draw learning curves and quality by size into DIR. Each run
 has a folder there, and one that was interrupted goes on: the same command ends what it began.`,
 		Example: "  onebit-lab curve -o curve\n  onebit-lab curve -o small --layers 2 --widths 128,256 --steps 400 --tuned 100",
-		Args: cli.ExactArgs(),
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+		Args:    cli.ExactArgs(),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	flags, r := cmd.Flags(), &f.comparison.Base
 	cli.CorpusFlags(flags, &f.corpus)

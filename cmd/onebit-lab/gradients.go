@@ -40,8 +40,8 @@ gradients at the first step and the losses on held-out text, and draw them.
 Results are the same for any number of threads. It takes some five minutes on two
 CPUs.`,
 		Example: "  onebit-lab gradients -o figures\n  onebit-lab gradients --form b1.58 --seeds 1",
-		Args: cli.ExactArgs(),
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+		Args:    cli.ExactArgs(),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	flags := cmd.Flags()
 	cli.CorpusFlags(flags, &f.corpus)

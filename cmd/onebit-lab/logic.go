@@ -85,8 +85,8 @@ share of the bits it predicts in each round beside the ceiling that follows from
 it is given; and pack models of given sizes in each format and count their bytes.
 Some minutes on two CPUs.`,
 		Example: "  onebit-lab logic -o figures\n  onebit-lab logic --seeds 5 --steps 0 --json",
-		Args: cli.ExactArgs(),
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+		Args:    cli.ExactArgs(),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	flags := cmd.Flags()
 	flags.IntVar(&f.seeds, "seeds", 20, "`NUMBER` of random starts of each gate")

@@ -15,8 +15,8 @@ import (
 // A benchVerb is bench, or one of the verbs below it, each with the help and
 // the flags of what it measures.
 type benchVerb struct {
-	use, short, long string
-	kernels, models  bool // what it measures
+	use, short, long, example string
+	kernels, models           bool // what it measures
 }
 
 const (
@@ -63,8 +63,9 @@ func paragraphs(p ...string) string { return strings.Join(p, "\n\n") }
 
 func newBench() *cobra.Command {
 	cmd := benchVerb{
-		use:   "bench [kernels|models|all]",
-		short: "Measure every kernel variant or whole models, and write a report",
+		use:     "bench [kernels|models|all]",
+		short:   "Measure every kernel variant or whole models, and write a report",
+		example: "  onebit bench --short\n  onebit bench --filter '/format:(q1_0_g128 OR i2_s) /threads:1'",
 		long: paragraphs("Measure every kernel variant that runs here (kernels, the default), whole models\n"+
 			"(models), or both (all): speed, memory and numeric error. These flags are those of\n"+
 			"kernels; onebit bench models --help has those of models.", benchReport, benchFilter+filterKernels),
@@ -73,19 +74,22 @@ func newBench() *cobra.Command {
 	kernels := benchVerb{
 		use:     "kernels",
 		short:   "Measure every kernel variant that runs here",
+		example: "  onebit bench kernels --filter /cache:cold --threads 1,2",
 		long:    paragraphs("Measure every kernel variant that runs here: speed, memory and numeric error.", benchReport, benchFilter+filterKernels),
 		kernels: true,
 	}.command()
 	models := benchVerb{
-		use:    "models",
-		short:  "Measure whole models",
-		long:   paragraphs("Measure whole models: speed, memory and numeric error.", benchReport, benchModels, benchFilter+filterModels),
-		models: true,
+		use:     "models",
+		short:   "Measure whole models",
+		example: "  onebit bench models --preset bonsai-1.7b\n  onebit bench models --model model.gguf -p 512 -n 128 --n-depth 0,4096",
+		long:    paragraphs("Measure whole models: speed, memory and numeric error.", benchReport, benchModels, benchFilter+filterModels),
+		models:  true,
 	}.command()
 	models.Aliases = []string{"model"}
 	all := benchVerb{
 		use:     "all",
 		short:   "Measure kernels, then models",
+		example: "  onebit bench all --short --preset tiny",
 		long:    paragraphs("Measure kernels, then whole models: speed, memory and numeric error.", benchReport, benchModels, benchFilter+filterKernels+filterModels),
 		kernels: true, models: true,
 	}.command()
@@ -96,9 +100,10 @@ func newBench() *cobra.Command {
 func (v benchVerb) command() *cobra.Command {
 	f := benchFlags{kernels: v.kernels, models: v.models}
 	cmd := &cobra.Command{
-		Use:   v.use,
-		Short: v.short,
-		Long:  v.long,
+		Use:     v.use,
+		Short:   v.short,
+		Long:    v.long,
+		Example: v.example,
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 0:

@@ -19,8 +19,9 @@ type comparison struct {
 func newCompare() *cobra.Command {
 	var c comparison
 	cmd := &cobra.Command{
-		Use:   "compare OLD NEW",
-		Short: "What changed between two results files, beyond noise",
+		Use:     "compare OLD NEW",
+		Short:   "What changed between two results files, beyond noise",
+		Example: "  onebit compare old/results.txt onebit-report/results.txt",
 		Long: `Compare two results files: a verdict by name, what could be told apart at all, the
 command that would decide the rest, and the cases that differ by more than two runs of
 one program do. A case's change is what its class (threads and cache) has not in

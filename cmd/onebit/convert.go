@@ -35,8 +35,9 @@ func newConvert() *cobra.Command {
 		asJSON  bool
 	)
 	cmd := &cobra.Command{
-		Use:   "convert IN OUT [--type FORMAT]",
-		Short: "Re-quantize a model, or bring it to another container",
+		Use:     "convert IN OUT [--type FORMAT]",
+		Short:   "Re-quantize a model, or bring it to another container",
+		Example: "  onebit convert Llama3-8B-1.58-100B-tokens model.gguf\n  onebit convert model.gguf smaller.gguf --type tq1_0",
 		Long: "Write the model IN to the GGUF file OUT with its weights in another format, and\n" +
 			"report what that did to each tensor: NMSE, which is Σ(new-old)²/Σold², and the\n" +
 			"largest error.\n\n" +

@@ -45,7 +45,13 @@ func TestHelpHasExamples(t *testing.T) {
 		if !cmd.Hidden && cmd.Name() != "help" && !strings.Contains("\n"+cmd.Long+"\n"+cmd.Example, "\n  onebit ") {
 			t.Errorf("%s --help shows no command line", cmd.CommandPath())
 		}
-		for _, words := range onebitLines(cmd.Long + "\n" + cmd.Example) {
+		var lines strings.Builder
+		for line := range strings.Lines(cmd.Long + "\n" + cmd.Example) {
+			if strings.HasPrefix(line, "  onebit ") {
+				lines.WriteString(line)
+			}
+		}
+		for _, words := range onebitLines(lines.String()) {
 			verb, rest, err := newRoot().Find(words)
 			if err == nil {
 				err = verb.ParseFlags(rest)

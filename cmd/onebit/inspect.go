@@ -30,8 +30,9 @@ func newInspect() *cobra.Command {
 		memory   memorySize
 	)
 	cmd := &cobra.Command{
-		Use:   "inspect MODEL",
-		Short: "Show a model's metadata, tensors, formats and bits per weight",
+		Use:     "inspect MODEL",
+		Short:   "Show a model's metadata, tensors, formats and bits per weight",
+		Example: "  onebit inspect model.gguf\n  onebit inspect model.gguf --json",
 		Long: "Show what a GGUF file, a .cellm file or a Hugging Face directory holds: metadata,\n" +
 			"tensors with their formats and sizes, totals per format, and whether the tensors\n" +
 			"are those of its architecture. The latter two are shown under GGUF's names, and a\n" +

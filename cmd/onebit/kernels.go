@@ -24,8 +24,9 @@ import (
 func newKernels() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "kernels",
-		Short: "List every kernel variant, what it needs, whether it runs here",
+		Use:     "kernels",
+		Short:   "List every kernel variant, what it needs, whether it runs here",
+		Example: "  onebit kernels",
 		Long: "List the variants of every weight format and activation scheme, those of what a\n" +
 			"model computes outside its products (norms, attention, conversions), and the engines.\n" +
 			"HERE says whether this machine runs a variant, and what it lacks if not; a star marks\n" +

@@ -14,8 +14,9 @@ import (
 
 func newMan() *cobra.Command {
 	return &cobra.Command{
-		Use:   "man DIR",
-		Short: "Write manual pages",
+		Use:     "man DIR",
+		Short:   "Write manual pages",
+		Example: "  onebit man ~/.local/share/man/man1",
 		Long: `Write a manual page for onebit and each of its verbs into DIR, which is made if
 need be. man -l DIR/onebit.1 shows one; in a directory such as
 ~/.local/share/man/man1 they are found by name.`,

@@ -64,7 +64,7 @@ that of the default is tiny, whose operations last a microsecond: a look at a re
 model's is --preset bonsai-1.7b.
 
   onebit profile --preset bonsai-1.7b --threads 2 -o profile
-  onebit profile model.gguf --op ffn_down,output -n 64 --depth 1024
+  onebit profile model.gguf --op ffn_down,output -n 64 --n-depth 1024
 
 With -o, DIR gets index.html, with a timeline by thread; flame.svg; results.txt,
 which compare, report and benchstat read; trace.json for Perfetto (ui.perfetto.dev)

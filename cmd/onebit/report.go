@@ -26,8 +26,9 @@ func newReport() *cobra.Command {
 		kinds = append(kinds, k.Name)
 	}
 	cmd := &cobra.Command{
-		Use:   "report [NAME=]FILE…",
-		Short: "Render results files again",
+		Use:     "report [NAME=]FILE…",
+		Short:   "Render results files again",
+		Example: "  onebit report onebit-report/results.txt -o rendered\n  onebit report here=a/results.txt there=b/results.txt",
 		Long: `Render results files, also those of an interrupted run, without measuring.
 
 Several files are rendered as one. With --format, one form goes to standard

@@ -43,8 +43,9 @@ type runFlags struct {
 func newRun() *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
-		Use:   "run [MODEL] {-p PROMPT | --chat}",
-		Short: "Generate text, with prompt and decode speed",
+		Use:     "run [MODEL] {-p PROMPT | --chat}",
+		Short:   "Generate text, with prompt and decode speed",
+		Example: "  onebit run -p 'func NewReader(' -n 60\n  onebit run model.gguf --chat",
 		Long: `Continue a prompt. MODEL is a file, or gopher-ternary (the default) or gopher-1bit,
 small models of Go's documentation that are inside the program. The text goes to standard output as it comes, what it took to
 standard error: load is the time until the model was ready, its tokenizer apart, as

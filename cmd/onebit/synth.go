@@ -18,8 +18,9 @@ func newSynth() *cobra.Command {
 		force  bool
 	)
 	cmd := &cobra.Command{
-		Use:   "synth PRESET -o FILE",
-		Short: "Write a model of a real architecture with random weights",
+		Use:     "synth PRESET -o FILE",
+		Short:   "Write a model of a real architecture with random weights",
+		Example: "  onebit synth bonsai-1.7b -o bonsai-1.7b.gguf",
 		Long: "Write a GGUF model of a real architecture and size with random weights and a\n" +
 			"made-up vocabulary. The same preset and seed give the same file everywhere.\n\n" +
 			"Presets:\n" + presetList(),

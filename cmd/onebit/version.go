@@ -79,9 +79,10 @@ func stamped(info *debug.BuildInfo) (state commitState) {
 func newVersion() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "version",
-		Short: "Say which onebit this is: version, commit, Go, platform",
-		Args:  cli.ExactArgs(),
+		Use:     "version",
+		Short:   "Say which onebit this is: version, commit, Go, platform",
+		Example: "  onebit version --json",
+		Args:    cli.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if asJSON {
 				return cli.PrintJSON(cmd.OutOrStdout(), thisBuild())
