@@ -77,7 +77,7 @@
 //
 // # The machine
 //
-// What onebit machine measures has no kernel of ours in it (see package names
+// The cases of onebit machine have no kernel of ours in them (see package names
 // for what its cases are called):
 //
 //	Bandwidth  an operation moves B bytes, all threads together: each its part,
@@ -101,7 +101,7 @@
 //
 // Every sample has at-s, its time, and Hz, the clock's frequency right after it;
 // a few a second have the shares of CPU time that the hypervisor took (stolen)
-// and other processes (others). What can't be measured stands in the header
+// and other processes (others). Ceilings that can't be measured stand in the header
 // (unavailable), with the reason.
 //
 // Suite.UseCeilings takes Read and DotPeak from the file of such a run: each has
@@ -157,7 +157,7 @@
 // what a pass gave and accepted the share of drafted tokens that were right.
 //
 // Tokens are random and the logits are not sampled. Keys and values of the D
-// tokens before are there before anything is timed. Those of the first 128 are
+// tokens before are there before anything is timed. The first 128 are
 // computed, and on CPUs repeated behind them (models.Session.Lengthen): attention
 // reads and multiplies as much whatever they are. The header's depth-computed says
 // so where there are more.
@@ -210,7 +210,7 @@
 //	WhatIf/model=M/variant=V/act=A/packing=P/test=T/threads=N/change=C
 //
 // the test with something different, and change=none the test as it is, one after
-// the other in pairs. Of a kernel (onebit profile --kernel) there is
+// the other in pairs. A kernel (onebit profile --kernel) has
 //
 //	Kernel/format=F/variant=V/act=A/rows=R/cols=C/threads=1/level=L
 //

@@ -64,7 +64,7 @@ all is measured all the same) or slower (one of 20 cases has a --share of work a
 	flags := cmd.Flags()
 	flags.StringSliceVar(&f.from, "from", nil, "play the noise of these `FILES` (default: recordings within onebit)")
 	flags.StringVar(&f.record, "record", "", "record the noise of this machine to `FILE`, with a module of 20 benchmarks")
-	flags.IntVar(&f.gates, "gates", 200, "play to so many gates of each size")
+	flags.IntVar(&f.gates, "gates", 200, "play to `N` gates of each size")
 	flags.Float64SliceVar(&f.sizes, "sizes", []float64{0, 1, 2, 3, 5, 10}, "how much slower cases are, in `PERCENT` (default: 0, 1, 2, 3, 5 and 10)")
 	flags.Lookup("sizes").DefValue = ""
 	flags.IntVar(&f.real, "end-to-end", 0, "gate so many real programs")

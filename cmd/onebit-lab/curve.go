@@ -100,7 +100,7 @@ func (f *curveFlags) run(cmd *cobra.Command) (err error) {
 	return drawCurveFigures(f.output, corpus, lm.Groups(outcomes))
 }
 
-// trials makes them all. What was interrupted goes on: the command has no other flags then.
+// trials makes them all. A trial that was interrupted goes on.
 func (f *curveFlags) trials(cmd *cobra.Command, series *lm.Series) (outcomes []*lm.Outcome, err error) {
 	trials := f.comparison.Trials()
 	for i, trial := range trials {
@@ -224,7 +224,7 @@ func curveOf(g *lm.Group) reports.Curve {
 	return c
 }
 
-// levelOf is the held-out text of the runs' end, beside curves of so many steps.
+// levelOf is the held-out text of the runs' end, beside curves of that many steps.
 func levelOf(g *lm.Group, steps int) reports.Curve {
 	mean, least, most := g.Over((*lm.Outcome).Last)
 	return reports.Curve{Name: g.Line, Points: []reports.CurvePoint{

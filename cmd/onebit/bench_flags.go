@@ -94,7 +94,7 @@ func (f *benchFlags) check(cmd *cobra.Command) error {
 	if err := checkThreads(f.threads, sysinfo.Probe().UsableCPUs); err != nil {
 		return err
 	}
-	// What an unset shell variable leaves must not start the default run.
+	// An unset shell variable must not start the default run.
 	for _, name := range []string{"output", "model", "tokenizer", "machine", "gguf-types", "act", "preset", "llama-bench", "llama-bench-args", "host"} {
 		if flag := cmd.Flags().Lookup(name); flag.Changed && strings.Trim(flag.Value.String(), "[]") == "" {
 			return cli.Usagef("--%s is empty", name)

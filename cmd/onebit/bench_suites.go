@@ -76,7 +76,7 @@ func (f *benchFlags) useCeilings(ctx context.Context, suites []*cases.Suite, hos
 	return nil
 }
 
-// selected applies the filter. Of several suites one may match nothing. A list
+// selected applies the filter. One of several suites may match nothing. A list
 // also has those of which this machine can run nothing.
 func (f *benchFlags) selected(suites []*cases.Suite) (matching []*cases.Suite, err error) {
 	if f.filter != "" {

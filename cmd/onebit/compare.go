@@ -27,7 +27,7 @@ command that would decide the rest, and the cases that differ by more than two r
 one program do. A case's change is what its class (threads and cache) has not in
 common, for two runs at different times differ in that; a variant is judged as a whole
 where its cases agree. Noise is that of the processes and the spread of all cases; what
-the machine's ceilings did is not the program's doing. Of what is named, one in twenty
+the machine's ceilings did is not the program's doing. One in twenty of what is named
 may be false (Benjamini and Hochberg). Errors and bytes, which are computed, are named
 when they differ at all. In onebit's repository, go doc ./bench CompareRuns has the
 formula and its limits, and docs/measurements/noise.md how often it is right.

@@ -42,7 +42,7 @@ func newConvert() *cobra.Command {
 			"report what that did to each tensor: NMSE, which is Σ(new-old)²/Σold², and the\n" +
 			"largest error.\n\n" +
 			"IN is a GGUF file, a .cellm file or a Hugging Face directory, whose tokenizer\n" +
-			"comes along. Of the latter two, --type may be left out: the projections of a\n" +
+			"comes along. --type may be left out for the latter two: the projections of a\n" +
 			"directory that says they are ternary become i2_s, and other weights stay what\n" +
 			"they are.\n\n" +
 			"An OUT that ends in .cellm is written as such: for qwen3, with weights in\n" +
@@ -53,7 +53,7 @@ func newConvert() *cobra.Command {
 			"Weights that are not ternary are ternarized on the way to a ternary format, which\n" +
 			"is experimental: a model that was not trained for it will talk nonsense.\n\n" +
 			"--split-max-size makes several files of a model, NAME-00001-of-00003.gguf and so\n" +
-			"on for an OUT of NAME.gguf, as llama.cpp's gguf-split does: of so many bytes of\n" +
+			"on for an OUT of NAME.gguf, as llama.cpp's gguf-split does: with that many bytes of\n" +
 			"tensors at most. A model of several files becomes one without it. For neither is\n" +
 			"there need of --type.\n\n" +
 			"Formats: " + strings.Join(writableFormats(), ", "),
@@ -92,7 +92,7 @@ func newConvert() *cobra.Command {
 	model.registerTokenizer(cmd)
 	cmd.Flags().StringVar(&typ, "type", "", "format to convert to")
 	cmd.Flags().StringVar(&tensors, "tensors", "", "convert the matrices whose name matches this regular expression")
-	cmd.Flags().Var(&split, "split-max-size", "write several files with at most so many bytes of tensors each, such as 2GB")
+	cmd.Flags().Var(&split, "split-max-size", "write several files, each with tensors of this `SIZE` at most, such as 2GB")
 	cmd.Flags().BoolVar(&force, "force", false, forceUsage)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON instead of a table")
 	return cmd

@@ -211,7 +211,7 @@ type openModel struct {
 	memory memorySize
 }
 
-// newSession starts a session for so many tokens.
+// newSession starts a session for a number of tokens.
 func (en *openModel) newSession(context int) (*models.Session, error) {
 	return en.NewSession(models.SessionOptions{Context: context, Cache: en.cache, Memory: int64(en.memory)})
 }

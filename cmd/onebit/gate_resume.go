@@ -37,7 +37,7 @@ func (f *gateFlags) resumable(cmd *cobra.Command, settings []results.Setting) (*
 		}
 	}
 	if strings.Contains(now.Setting("head"), "not committed") {
-		fmt.Fprintf(cmd.ErrOrStderr(), "onebit: warning: head has changes that are not committed: that they are those of %s cannot be told\n", f.resume)
+		fmt.Fprintf(cmd.ErrOrStderr(), "onebit: warning: head has changes that are not committed: whether they are those of %s is not known\n", f.resume)
 	}
 	return before, nil
 }

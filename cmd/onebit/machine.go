@@ -57,8 +57,8 @@ the clock and handing out work cost; and meanwhile the clock's frequency and wha
 others took of the CPUs. It takes 80 seconds, or 12 with --short.
 
 All is interleaved, in several processes, and each figure has an interval. The report
-goes to DIR: results.txt in Go's benchmark format, and index.html. What can't be
-measured here is listed with the reason. onebit bench --machine DIR/results.txt takes
+goes to DIR: results.txt in Go's benchmark format, and index.html. Ceilings that can't be
+measured here are listed with the reason. onebit bench --machine DIR/results.txt takes
 its ceilings from there, and onebit report shows the results of several machines side
 by side.`,
 		Example: `  onebit machine --short -o machine

@@ -60,7 +60,7 @@ func (m *memorySize) available() sysinfo.Value[sysinfo.Bytes] {
 	return sysinfo.Available()
 }
 
-// foresee says on notes what a session of so many tokens will take of memory, and
+// foresee says on notes what memory a session of context tokens will take, and
 // refuses one that has no room.
 func (m *memorySize) foresee(notes io.Writer, plan *models.Plan, context int, cache *formats.Type) error {
 	opt := models.SessionOptions{Context: context, Cache: cache}

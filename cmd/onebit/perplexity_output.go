@@ -57,7 +57,7 @@ func (r *perplexityResult) compared(t cli.Table) {
 // quantiles are the shares of tokens whose largest divergence is printed.
 var quantiles = [...]float64{0.5, 0.9, 0.95, 0.99, 0.999, 1}
 
-// plusMinus prints a value and its standard error to so many digits.
+// plusMinus prints a value and its standard error to a number of digits.
 func plusMinus(digits int) func(value, stdErr float64) string {
 	return func(value, stdErr float64) string {
 		return cli.Fixed(digits, value) + " ± " + cli.Fixed(digits, stdErr)

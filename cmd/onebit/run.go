@@ -87,7 +87,7 @@ func (f *runFlags) register(cmd *cobra.Command) {
 	flags.IntVarP(&f.length, "tokens", "n", 128, "most tokens to generate; -1: until the model ends or the context is full, as in a conversation by default")
 	flags.IntVar(&f.context, "ctx", 0, "tokens of context (default: what the prompt and -n need, 4096 for -n -1 and for a conversation; at most the model's)")
 	flags.Float64Var(&f.sampling.Temperature, "temp", 0, "temperature; 0: always the likeliest token (default: what the file suggests, else 0)")
-	flags.IntVar(&f.sampling.TopK, "top-k", 0, "draw among the so many likeliest tokens (default: all)")
+	flags.IntVar(&f.sampling.TopK, "top-k", 0, "draw among the `N` likeliest tokens (default: all)")
 	flags.Float64Var(&f.sampling.TopP, "top-p", 0, "draw among the likeliest tokens that have this much of the probability (default: all)")
 	flags.Float64Var(&f.sampling.MinP, "min-p", 0, "draw among tokens with this share of the likeliest one's probability (default: all)")
 	flags.Float64Var(&f.sampling.RepetitionPenalty, "repeat-penalty", 0, "divide the logits of the last 64 tokens (default: no)")

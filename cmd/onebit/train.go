@@ -43,7 +43,7 @@ func newTrain() *cobra.Command {
 		Long: "Train a small language model whose weights are rounded to ternary or 1 bit in every\n" +
 			"pass, on the documentation of the Go installation or on another text, and write it as\n" +
 			"DIR/" + lm.ModelName + ". The same recipe, seed and text give the same file for any number of threads.\n\n" +
-			"DIR/" + lm.CheckpointName + " is replaced every so many steps and when the run is interrupted, whole at\n" +
+			"DIR/" + lm.CheckpointName + " is replaced every --every steps and when the run is interrupted, whole at\n" +
 			"any moment; --resume goes on from it to the same bits. Flags change the recipe.\n\n" +
 			"Recipes:\n" + recipeList(),
 		Example: "  onebit train ternary -o ternary\n" +

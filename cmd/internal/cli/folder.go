@@ -19,8 +19,8 @@ const (
 	pidOffset = 1
 )
 
-// A Folder is that of a run's results, with other runs kept out of it. What is
-// written goes there, whatever takes its name in the minutes of a run.
+// A Folder is that of a run's results, with other runs kept out of it. Files
+// are written there, whatever takes its name in the minutes of a run.
 type Folder struct {
 	*os.Root
 	lock *flock.Flock

@@ -64,7 +64,7 @@ func IsTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// A bar draws what is written through it. What goes wrong in drawing is no
+// A bar draws what is written through it. A fault in drawing is no
 // reason to stop the work: the total is an estimate.
 type bar struct{ *progressbar.ProgressBar }
 
@@ -131,7 +131,7 @@ func (p *BenchProgress) Close() {
 }
 
 // TerminalWidth returns the columns that what is printed to w may have: those
-// of COLUMNS, which who exports it means for files too, or of the terminal that
+// of COLUMNS, which hold for files too, or of the terminal that
 // w is; else 0, for as many as need be.
 func TerminalWidth(w io.Writer) int {
 	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
