@@ -92,7 +92,6 @@ TEXT ·quantize128AVX2(SB), NOSPLIT, $0-40
 	MOVQ sums+16(FP), DX
 	MOVQ x+24(FP), BX
 	MOVQ groups+32(FP), SI
-
 group:
 	VMOVDQU      quantizeAbsMask<>+0(SB), Y0
 	VPAND        (BX), Y0, Y1
@@ -158,7 +157,6 @@ group:
 	VPERMD       Y2, Y3, Y2
 	VPANDN       Y2, Y0, Y2
 	VMOVDQU      Y2, (AX)
-
 	// VPSADBW sums bytes without sign: 128 more each.
 	VMOVDQU      quantizeBias<>+0(SB), Y3
 	VPXOR        Y2, Y3, Y3
@@ -186,7 +184,6 @@ group:
 	VPERMD       Y2, Y3, Y2
 	VPANDN       Y2, Y0, Y2
 	VMOVDQU      Y2, 32(AX)
-
 	// VPSADBW sums bytes without sign: 128 more each.
 	VMOVDQU      quantizeBias<>+0(SB), Y3
 	VPXOR        Y2, Y3, Y3
@@ -214,7 +211,6 @@ group:
 	VPERMD       Y2, Y3, Y2
 	VPANDN       Y2, Y0, Y2
 	VMOVDQU      Y2, 64(AX)
-
 	// VPSADBW sums bytes without sign: 128 more each.
 	VMOVDQU      quantizeBias<>+0(SB), Y3
 	VPXOR        Y2, Y3, Y3
@@ -242,7 +238,6 @@ group:
 	VPERMD       Y2, Y1, Y2
 	VPANDN       Y2, Y0, Y2
 	VMOVDQU      Y2, 96(AX)
-
 	// VPSADBW sums bytes without sign: 128 more each.
 	VMOVDQU      quantizeBias<>+0(SB), Y0
 	VPXOR        Y2, Y0, Y0
@@ -272,7 +267,6 @@ TEXT ·quantize32AVX2(SB), NOSPLIT, $0-40
 	MOVQ sums+16(FP), DX
 	MOVQ x+24(FP), BX
 	MOVQ groups+32(FP), SI
-
 group:
 	VMOVDQU      quantizeAbsMask<>+0(SB), Y0
 	VPAND        (BX), Y0, Y1
@@ -316,7 +310,6 @@ group:
 	VPERMD       Y2, Y1, Y2
 	VPANDN       Y2, Y0, Y2
 	VMOVDQU      Y2, (AX)
-
 	// VPSADBW sums bytes without sign: 128 more each.
 	VMOVDQU      quantizeBias<>+0(SB), Y0
 	VPXOR        Y2, Y0, Y0
@@ -344,7 +337,6 @@ TEXT ·maxAbsBitsAVX2(SB), NOSPLIT, $0-20
 	MOVQ  x+0(FP), AX
 	MOVQ  n+8(FP), CX
 	VPXOR Y0, Y0, Y0
-
 loop:
 	VMOVDQU      quantizeAbsMask<>+0(SB), Y1
 	VPAND        (AX), Y1, Y2
@@ -379,7 +371,6 @@ TEXT ·roundToInt8AVX2(SB), NOSPLIT, $0-40
 	MOVQ         n+32(FP), BX
 	VBROADCASTSS X0, Y0
 	VPXOR        Y1, Y1, Y1
-
 loop:
 	VMULPS    (DX), Y0, Y2
 	VCVTPS2DQ Y2, Y2
@@ -396,7 +387,6 @@ loop:
 	VPERMD    Y2, Y3, Y2
 	VPANDN    Y2, Y1, Y2
 	VMOVDQU   Y2, (AX)
-
 	// VPSADBW sums bytes without sign: 128 more each.
 	VMOVDQU      quantizeBias<>+0(SB), Y3
 	VPXOR        Y2, Y3, Y3

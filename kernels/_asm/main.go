@@ -33,6 +33,7 @@ var generators = []generator{
 	{".", "quantize", quantize.Generate, quantize.GenerateNEON},
 	{"../models/engine/cpu", "attention", attention.Generate, attention.GenerateNEON},
 	{"../models/engine/cpu", "delta", delta.Generate, nil},
+	{"../models/engine/cpu", "vectors", nil, vectors.GenerateNEON},
 	{"dense", "dense", dense.Generate, dense.GenerateNEON},
 	{"heads", "float", float.Generate, float.GenerateNEON},
 	{"heads", "q6_k", q8.GenerateQ6_K, q8.GenerateQ6_KNEON},

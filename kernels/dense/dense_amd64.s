@@ -66,7 +66,6 @@ TEXT ·tile12x32AVX512(SB), NOSPLIT, $0-41
 	VPXORD     Z23, Z23, Z23
 	SUBQ       $+4, SI
 	JLT        rest
-
 steps:
 	VMOVUPS      (BX), Z24
 	VMOVUPS      64(BX), Z25
@@ -224,11 +223,9 @@ steps:
 	ADDQ         $+512, BX
 	SUBQ         $+4, SI
 	JGE          steps
-
 rest:
 	ADDQ $+4, SI
 	JEQ  done
-
 one:
 	VMOVUPS      (BX), Z24
 	VMOVUPS      64(BX), Z25
@@ -272,7 +269,6 @@ one:
 	ADDQ         $+128, BX
 	DECQ         SI
 	JNE          one
-
 done:
 	CMPB   add+40(FP), $0x00
 	JEQ    store
@@ -300,7 +296,6 @@ done:
 	VADDPS 64(R9)(CX*2), Z21, Z21
 	VADDPS (R9)(DI*1), Z22, Z22
 	VADDPS 64(R9)(DI*1), Z23, Z23
-
 store:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
@@ -367,7 +362,6 @@ TEXT ·tile12x16AVX512(SB), NOSPLIT, $0-41
 	VPXORD     Z11, Z11, Z11
 	SUBQ       $+4, SI
 	JLT        rest
-
 steps:
 	VMOVUPS      (BX), Z12
 	VBROADCASTSS (DX), Z13
@@ -473,11 +467,9 @@ steps:
 	ADDQ         $+256, BX
 	SUBQ         $+4, SI
 	JGE          steps
-
 rest:
 	ADDQ $+4, SI
 	JEQ  done
-
 one:
 	VMOVUPS      (BX), Z12
 	VBROADCASTSS (DX), Z13
@@ -508,7 +500,6 @@ one:
 	ADDQ         $+64, BX
 	DECQ         SI
 	JNE          one
-
 done:
 	CMPB   add+40(FP), $0x00
 	JEQ    store
@@ -524,7 +515,6 @@ done:
 	VADDPS (R9)(CX*1), Z9, Z9
 	VADDPS (R9)(CX*2), Z10, Z10
 	VADDPS (R9)(DI*1), Z11, Z11
-
 store:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, (AX)(CX*1)
@@ -586,7 +576,6 @@ TEXT ·tile8x32AVX512(SB), NOSPLIT, $0-41
 	VPXORD     Z15, Z15, Z15
 	SUBQ       $+4, SI
 	JLT        rest
-
 steps:
 	VMOVUPS      (BX), Z16
 	VMOVUPS      64(BX), Z17
@@ -696,11 +685,9 @@ steps:
 	ADDQ         $+512, BX
 	SUBQ         $+4, SI
 	JGE          steps
-
 rest:
 	ADDQ $+4, SI
 	JEQ  done
-
 one:
 	VMOVUPS      (BX), Z16
 	VMOVUPS      64(BX), Z17
@@ -732,7 +719,6 @@ one:
 	ADDQ         $+128, BX
 	DECQ         SI
 	JNE          one
-
 done:
 	CMPB   add+40(FP), $0x00
 	JEQ    store
@@ -752,7 +738,6 @@ done:
 	VADDPS 64(R8)(CX*2), Z13, Z13
 	VADDPS (R8)(DI*1), Z14, Z14
 	VADDPS 64(R8)(DI*1), Z15, Z15
-
 store:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
@@ -802,7 +787,6 @@ TEXT ·tile8x16AVX512(SB), NOSPLIT, $0-41
 	VPXORD     Z7, Z7, Z7
 	SUBQ       $+4, SI
 	JLT        rest
-
 steps:
 	VMOVUPS      (BX), Z8
 	VBROADCASTSS (DX), Z9
@@ -876,11 +860,9 @@ steps:
 	ADDQ         $+256, BX
 	SUBQ         $+4, SI
 	JGE          steps
-
 rest:
 	ADDQ $+4, SI
 	JEQ  done
-
 one:
 	VMOVUPS      (BX), Z8
 	VBROADCASTSS (DX), Z9
@@ -903,7 +885,6 @@ one:
 	ADDQ         $+64, BX
 	DECQ         SI
 	JNE          one
-
 done:
 	CMPB   add+40(FP), $0x00
 	JEQ    store
@@ -915,7 +896,6 @@ done:
 	VADDPS (R8)(CX*1), Z5, Z5
 	VADDPS (R8)(CX*2), Z6, Z6
 	VADDPS (R8)(DI*1), Z7, Z7
-
 store:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, (AX)(CX*1)
@@ -956,7 +936,6 @@ TEXT ·tile4x32AVX512(SB), NOSPLIT, $0-41
 	VPXORD     Z7, Z7, Z7
 	SUBQ       $+4, SI
 	JLT        rest
-
 steps:
 	VMOVUPS      (BX), Z8
 	VMOVUPS      64(BX), Z9
@@ -1018,11 +997,9 @@ steps:
 	ADDQ         $+512, BX
 	SUBQ         $+4, SI
 	JGE          steps
-
 rest:
 	ADDQ $+4, SI
 	JEQ  done
-
 one:
 	VMOVUPS      (BX), Z8
 	VMOVUPS      64(BX), Z9
@@ -1042,7 +1019,6 @@ one:
 	ADDQ         $+128, BX
 	DECQ         SI
 	JNE          one
-
 done:
 	CMPB   add+40(FP), $0x00
 	JEQ    store
@@ -1054,7 +1030,6 @@ done:
 	VADDPS 64(AX)(CX*2), Z5, Z5
 	VADDPS (AX)(DI*1), Z6, Z6
 	VADDPS 64(AX)(DI*1), Z7, Z7
-
 store:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
@@ -1087,7 +1062,6 @@ TEXT ·tile4x16AVX512(SB), NOSPLIT, $0-41
 	VPXORD     Z3, Z3, Z3
 	SUBQ       $+4, SI
 	JLT        rest
-
 steps:
 	VMOVUPS      (BX), Z4
 	VBROADCASTSS (DX), Z5
@@ -1129,11 +1103,9 @@ steps:
 	ADDQ         $+256, BX
 	SUBQ         $+4, SI
 	JGE          steps
-
 rest:
 	ADDQ $+4, SI
 	JEQ  done
-
 one:
 	VMOVUPS      (BX), Z4
 	VBROADCASTSS (DX), Z5
@@ -1148,7 +1120,6 @@ one:
 	ADDQ         $+64, BX
 	DECQ         SI
 	JNE          one
-
 done:
 	CMPB   add+40(FP), $0x00
 	JEQ    store
@@ -1156,7 +1127,6 @@ done:
 	VADDPS (AX)(CX*1), Z1, Z1
 	VADDPS (AX)(CX*2), Z2, Z2
 	VADDPS (AX)(DI*1), Z3, Z3
-
 store:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, (AX)(CX*1)
@@ -1197,7 +1167,6 @@ TEXT ·tile4x24AVX2(SB), NOSPLIT, $0-41
 	VPXOR      Y11, Y11, Y11
 	SUBQ       $+4, SI
 	JLT        rest
-
 steps:
 	VMOVUPS      (BX), Y12
 	VMOVUPS      32(BX), Y13
@@ -1279,11 +1248,9 @@ steps:
 	ADDQ         $+384, BX
 	SUBQ         $+4, SI
 	JGE          steps
-
 rest:
 	ADDQ $+4, SI
 	JEQ  done
-
 one:
 	VMOVUPS      (BX), Y12
 	VMOVUPS      32(BX), Y13
@@ -1308,7 +1275,6 @@ one:
 	ADDQ         $+96, BX
 	DECQ         SI
 	JNE          one
-
 done:
 	CMPB   add+40(FP), $0x00
 	JEQ    store
@@ -1324,7 +1290,6 @@ done:
 	VADDPS (AX)(DI*1), Y9, Y9
 	VADDPS 32(AX)(DI*1), Y10, Y10
 	VADDPS 64(AX)(DI*1), Y11, Y11
-
 store:
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, 32(AX)
@@ -1365,7 +1330,6 @@ TEXT ·tile4x16AVX2(SB), NOSPLIT, $0-41
 	VPXOR      Y7, Y7, Y7
 	SUBQ       $+4, SI
 	JLT        rest
-
 steps:
 	VMOVUPS      (BX), Y8
 	VMOVUPS      32(BX), Y9
@@ -1427,11 +1391,9 @@ steps:
 	ADDQ         $+256, BX
 	SUBQ         $+4, SI
 	JGE          steps
-
 rest:
 	ADDQ $+4, SI
 	JEQ  done
-
 one:
 	VMOVUPS      (BX), Y8
 	VMOVUPS      32(BX), Y9
@@ -1451,7 +1413,6 @@ one:
 	ADDQ         $+64, BX
 	DECQ         SI
 	JNE          one
-
 done:
 	CMPB   add+40(FP), $0x00
 	JEQ    store
@@ -1463,7 +1424,6 @@ done:
 	VADDPS 32(AX)(CX*2), Y5, Y5
 	VADDPS (AX)(DI*1), Y6, Y6
 	VADDPS 32(AX)(DI*1), Y7, Y7
-
 store:
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, 32(AX)
@@ -1496,7 +1456,6 @@ TEXT ·tile4x8AVX2(SB), NOSPLIT, $0-41
 	VPXOR      Y3, Y3, Y3
 	SUBQ       $+4, SI
 	JLT        rest
-
 steps:
 	VMOVUPS      (BX), Y4
 	VBROADCASTSS (DX), Y5
@@ -1538,11 +1497,9 @@ steps:
 	ADDQ         $+128, BX
 	SUBQ         $+4, SI
 	JGE          steps
-
 rest:
 	ADDQ $+4, SI
 	JEQ  done
-
 one:
 	VMOVUPS      (BX), Y4
 	VBROADCASTSS (DX), Y5
@@ -1557,7 +1514,6 @@ one:
 	ADDQ         $+32, BX
 	DECQ         SI
 	JNE          one
-
 done:
 	CMPB   add+40(FP), $0x00
 	JEQ    store
@@ -1565,7 +1521,6 @@ done:
 	VADDPS (AX)(CX*1), Y1, Y1
 	VADDPS (AX)(CX*2), Y2, Y2
 	VADDPS (AX)(DI*1), Y3, Y3
-
 store:
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, (AX)(CX*1)
@@ -1586,7 +1541,6 @@ TEXT ·transpose4AVX2(SB), NOSPLIT, $0-56
 	MOVQ blocks+48(FP), R8
 	SHLQ $0x02, CX
 	LEAQ (CX)(CX*2), R9
-
 block:
 	VMOVUPS      (DX), Y0
 	ADDQ         $+32, DX
@@ -1628,7 +1582,6 @@ TEXT ·gather4AVX2(SB), NOSPLIT, $0-32
 	MOVQ stride+16(FP), DX
 	MOVQ k+24(FP), BX
 	SHLQ $0x02, DX
-
 row:
 	VMOVUPS (CX), X0
 	VMOVUPS X0, (AX)
@@ -1647,7 +1600,6 @@ TEXT ·gather8AVX2(SB), NOSPLIT, $0-32
 	MOVQ stride+16(FP), DX
 	MOVQ k+24(FP), BX
 	SHLQ $0x02, DX
-
 row:
 	VMOVUPS (CX), Y0
 	VMOVUPS Y0, (AX)
@@ -1666,7 +1618,6 @@ TEXT ·gather12AVX2(SB), NOSPLIT, $0-32
 	MOVQ stride+16(FP), DX
 	MOVQ k+24(FP), BX
 	SHLQ $0x02, DX
-
 row:
 	VMOVUPS (CX), Y0
 	VMOVUPS 32(CX), X1
@@ -1687,7 +1638,6 @@ TEXT ·gather16AVX2(SB), NOSPLIT, $0-32
 	MOVQ stride+16(FP), DX
 	MOVQ k+24(FP), BX
 	SHLQ $0x02, DX
-
 row:
 	VMOVUPS (CX), Y0
 	VMOVUPS 32(CX), Y1
@@ -1708,7 +1658,6 @@ TEXT ·gather24AVX2(SB), NOSPLIT, $0-32
 	MOVQ stride+16(FP), DX
 	MOVQ k+24(FP), BX
 	SHLQ $0x02, DX
-
 row:
 	VMOVUPS (CX), Y0
 	VMOVUPS 32(CX), Y1
@@ -1731,7 +1680,6 @@ TEXT ·gather32AVX2(SB), NOSPLIT, $0-32
 	MOVQ stride+16(FP), DX
 	MOVQ k+24(FP), BX
 	SHLQ $0x02, DX
-
 row:
 	VMOVUPS (CX), Y0
 	VMOVUPS 32(CX), Y1

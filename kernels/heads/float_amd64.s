@@ -14,7 +14,6 @@ TEXT ·f32RowsAVX512(SB), NOSPLIT, $0-48
 	MOVQ blocks+32(FP), SI
 	MOVQ tiles+40(FP), DI
 	LEAQ (DX)(DX*2), R8
-
 tile:
 	MOVQ   CX, R9
 	MOVQ   BX, R10
@@ -28,7 +27,6 @@ tile:
 	VXORPS X5, X5, X5
 	VXORPS X6, X6, X6
 	VXORPS X7, X7, X7
-
 block:
 	VMOVUPS    (R10), Z8
 	VMOVUPS    64(R10), Z9
@@ -43,7 +41,6 @@ block:
 	PREFETCHT0 (R12)(R8*1)
 	PREFETCHT0 64(R12)(R8*1)
 	JMP        fetched_1
-
 level2_1:
 	PREFETCHT1 (R12)
 	PREFETCHT1 64(R12)
@@ -53,7 +50,6 @@ level2_1:
 	PREFETCHT1 64(R12)(DX*2)
 	PREFETCHT1 (R12)(R8*1)
 	PREFETCHT1 64(R12)(R8*1)
-
 fetched_1:
 	VMOVUPS       (R9), Z10
 	VMULPS        Z8, Z10, Z10
@@ -123,7 +119,7 @@ fetched_1:
 
 // func f32Columns4AVX512(dst *float32, dstStride int, w *byte, stride int, x *float32, blocks int, tiles int)
 // Requires: AVX, AVX512F, AVX512VL, CMOV, MMX+
-TEXT ·f32Columns4AVX512(SB), $8200-56
+TEXT ·f32Columns4AVX512(SB), $8208-56
 	MOVQ   stride+24(FP), AX
 	MOVQ   blocks+40(FP), CX
 	SHLQ   $0x07, CX
@@ -132,7 +128,6 @@ TEXT ·f32Columns4AVX512(SB), $8200-56
 	VXORPS X0, X0, X0
 	LEAQ   (SP), SI
 	MOVQ   $+32, DI
-
 zero:
 	VMOVUPS Z0, (SI)
 	VMOVUPS Z0, 64(SI)
@@ -144,7 +139,6 @@ zero:
 	MOVQ    w+16(FP), R9
 	MOVQ    x+32(FP), R10
 	MOVQ    blocks+40(FP), DI
-
 panel:
 	MOVQ    $+16, SI
 	CMPQ    DI, SI
@@ -153,13 +147,14 @@ panel:
 	MOVQ    R9, R11
 	LEAQ    (SP), SI
 	MOVQ    tiles+48(FP), R8
-
 tile:
+	MOVQ $+2, 8200(SP)
+	LEAQ (R11)(AX*8), R15
+	LEAQ (R15)(AX*8), R15
+	MOVQ R10, R13
+pass:
 	MOVQ    R11, R12
-	MOVQ    R10, R13
 	MOVQ    8192(SP), R14
-	LEAQ    (R11)(AX*8), R15
-	LEAQ    (R15)(AX*8), R15
 	VMOVUPS (SI), Z0
 	VMOVUPS 128(SI), Z1
 	VMOVUPS 256(SI), Z2
@@ -176,8 +171,9 @@ tile:
 	VMOVUPS 6272(SI), Z13
 	VMOVUPS 6400(SI), Z14
 	VMOVUPS 6528(SI), Z15
-
-pass0:
+block:
+	CMPQ       8200(SP), $+2
+	JNE        fetched
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_2
 	PREFETCHT0 (R15)
@@ -189,7 +185,6 @@ pass0:
 	PREFETCHT0 (R15)(DX*1)
 	PREFETCHT0 64(R15)(DX*1)
 	JMP        fetched_2
-
 level2_2:
 	PREFETCHT1 (R15)
 	PREFETCHT1 64(R15)
@@ -199,8 +194,9 @@ level2_2:
 	PREFETCHT1 64(R15)(AX*2)
 	PREFETCHT1 (R15)(DX*1)
 	PREFETCHT1 64(R15)(DX*1)
-
 fetched_2:
+	ADDQ $+128, R15
+fetched:
 	VMOVUPS (R13), Z16
 	VMOVUPS (R13)(CX*1), Z17
 	VMOVUPS (R13)(CX*2), Z18
@@ -243,9 +239,8 @@ fetched_2:
 	VADDPS  Z16, Z15, Z15
 	ADDQ    $+128, R12
 	ADDQ    $+128, R13
-	ADDQ    $+128, R15
 	DECQ    R14
-	JNZ     pass0
+	JNZ     block
 	VMOVUPS Z0, (SI)
 	VMOVUPS Z1, 128(SI)
 	VMOVUPS Z2, 256(SI)
@@ -262,87 +257,16 @@ fetched_2:
 	VMOVUPS Z13, 6272(SI)
 	VMOVUPS Z14, 6400(SI)
 	VMOVUPS Z15, 6528(SI)
-	MOVQ    R11, R12
-	MOVQ    R10, R13
 	MOVQ    8192(SP), R14
-	VMOVUPS 64(SI), Z0
-	VMOVUPS 192(SI), Z1
-	VMOVUPS 320(SI), Z2
-	VMOVUPS 448(SI), Z3
-	VMOVUPS 2112(SI), Z4
-	VMOVUPS 2240(SI), Z5
-	VMOVUPS 2368(SI), Z6
-	VMOVUPS 2496(SI), Z7
-	VMOVUPS 4160(SI), Z8
-	VMOVUPS 4288(SI), Z9
-	VMOVUPS 4416(SI), Z10
-	VMOVUPS 4544(SI), Z11
-	VMOVUPS 6208(SI), Z12
-	VMOVUPS 6336(SI), Z13
-	VMOVUPS 6464(SI), Z14
-	VMOVUPS 6592(SI), Z15
-
-pass1:
-	VMOVUPS 64(R13), Z16
-	VMOVUPS 64(R13)(CX*1), Z17
-	VMOVUPS 64(R13)(CX*2), Z18
-	VMOVUPS 64(R13)(BX*1), Z19
-	VMOVUPS 64(R12), Z20
-	VMULPS  Z16, Z20, Z21
-	VADDPS  Z21, Z0, Z0
-	VMULPS  Z17, Z20, Z21
-	VADDPS  Z21, Z4, Z4
-	VMULPS  Z18, Z20, Z21
-	VADDPS  Z21, Z8, Z8
-	VMULPS  Z19, Z20, Z20
-	VADDPS  Z20, Z12, Z12
-	VMOVUPS 64(R12)(AX*1), Z20
-	VMULPS  Z16, Z20, Z21
-	VADDPS  Z21, Z1, Z1
-	VMULPS  Z17, Z20, Z21
-	VADDPS  Z21, Z5, Z5
-	VMULPS  Z18, Z20, Z21
-	VADDPS  Z21, Z9, Z9
-	VMULPS  Z19, Z20, Z20
-	VADDPS  Z20, Z13, Z13
-	VMOVUPS 64(R12)(AX*2), Z20
-	VMULPS  Z16, Z20, Z21
-	VADDPS  Z21, Z2, Z2
-	VMULPS  Z17, Z20, Z21
-	VADDPS  Z21, Z6, Z6
-	VMULPS  Z18, Z20, Z21
-	VADDPS  Z21, Z10, Z10
-	VMULPS  Z19, Z20, Z20
-	VADDPS  Z20, Z14, Z14
-	VMOVUPS 64(R12)(DX*1), Z20
-	VMULPS  Z16, Z20, Z16
-	VADDPS  Z16, Z3, Z3
-	VMULPS  Z17, Z20, Z16
-	VADDPS  Z16, Z7, Z7
-	VMULPS  Z18, Z20, Z16
-	VADDPS  Z16, Z11, Z11
-	VMULPS  Z19, Z20, Z16
-	VADDPS  Z16, Z15, Z15
-	ADDQ    $+128, R12
-	ADDQ    $+128, R13
-	DECQ    R14
-	JNZ     pass1
-	VMOVUPS Z0, 64(SI)
-	VMOVUPS Z1, 192(SI)
-	VMOVUPS Z2, 320(SI)
-	VMOVUPS Z3, 448(SI)
-	VMOVUPS Z4, 2112(SI)
-	VMOVUPS Z5, 2240(SI)
-	VMOVUPS Z6, 2368(SI)
-	VMOVUPS Z7, 2496(SI)
-	VMOVUPS Z8, 4160(SI)
-	VMOVUPS Z9, 4288(SI)
-	VMOVUPS Z10, 4416(SI)
-	VMOVUPS Z11, 4544(SI)
-	VMOVUPS Z12, 6208(SI)
-	VMOVUPS Z13, 6336(SI)
-	VMOVUPS Z14, 6464(SI)
-	VMOVUPS Z15, 6592(SI)
+	SHLQ    $0x07, R14
+	SUBQ    R14, R13
+	ADDQ    $+64, R13
+	ADDQ    $+64, SI
+	ADDQ    $+64, R11
+	DECQ    8200(SP)
+	JNZ     pass
+	SUBQ    $+128, SI
+	SUBQ    $+128, R11
 	LEAQ    (R11)(AX*4), R11
 	ADDQ    $+512, SI
 	DECQ    R8
@@ -357,7 +281,6 @@ pass1:
 	SHLQ    $0x02, DX
 	LEAQ    (DX)(DX*2), SI
 	LEAQ    (SP), CX
-
 fold:
 	VMOVUPS       (CX), Z0
 	VMOVUPS       64(CX), Z1
@@ -527,7 +450,6 @@ TEXT ·f32RowsAVX2(SB), NOSPLIT, $0-48
 	MOVQ x+24(FP), BX
 	MOVQ blocks+32(FP), SI
 	MOVQ tiles+40(FP), DI
-
 tile:
 	MOVQ   CX, R8
 	MOVQ   BX, R9
@@ -541,7 +463,6 @@ tile:
 	VXORPS X5, X5, X5
 	VXORPS X6, X6, X6
 	VXORPS X7, X7, X7
-
 block:
 	VMOVUPS    (R9), Y8
 	VMOVUPS    32(R9), Y9
@@ -554,13 +475,11 @@ block:
 	PREFETCHT0 (R11)(DX*1)
 	PREFETCHT0 64(R11)(DX*1)
 	JMP        fetched_3
-
 level2_3:
 	PREFETCHT1 (R11)
 	PREFETCHT1 64(R11)
 	PREFETCHT1 (R11)(DX*1)
 	PREFETCHT1 64(R11)(DX*1)
-
 fetched_3:
 	VMOVUPS      (R8), Y12
 	VMULPS       Y8, Y12, Y12
@@ -616,7 +535,7 @@ fetched_3:
 
 // func f32Columns4AVX2(dst *float32, dstStride int, w *byte, stride int, x *float32, blocks int, tiles int)
 // Requires: AVX, CMOV, MMX+
-TEXT ·f32Columns4AVX2(SB), $8200-56
+TEXT ·f32Columns4AVX2(SB), $8208-56
 	MOVQ   stride+24(FP), AX
 	MOVQ   blocks+40(FP), CX
 	SHLQ   $0x07, CX
@@ -624,7 +543,6 @@ TEXT ·f32Columns4AVX2(SB), $8200-56
 	VXORPS X0, X0, X0
 	LEAQ   (SP), BX
 	MOVQ   $+32, SI
-
 zero:
 	VMOVUPS Y0, (BX)
 	VMOVUPS Y0, 32(BX)
@@ -640,7 +558,6 @@ zero:
 	MOVQ    w+16(FP), R8
 	MOVQ    x+32(FP), R9
 	MOVQ    blocks+40(FP), SI
-
 panel:
 	MOVQ    $+16, BX
 	CMPQ    SI, BX
@@ -649,13 +566,14 @@ panel:
 	MOVQ    R8, R10
 	LEAQ    (SP), BX
 	MOVQ    tiles+48(FP), DI
-
 tile:
+	MOVQ $+4, 8200(SP)
+	LEAQ (R10)(AX*8), R14
+	LEAQ (R14)(AX*8), R14
+	MOVQ R9, R12
+pass:
 	MOVQ    R10, R11
-	MOVQ    R9, R12
 	MOVQ    8192(SP), R13
-	LEAQ    (R10)(AX*8), R14
-	LEAQ    (R14)(AX*8), R14
 	VMOVUPS (BX), Y0
 	VMOVUPS 128(BX), Y1
 	VMOVUPS 2048(BX), Y2
@@ -664,8 +582,9 @@ tile:
 	VMOVUPS 4224(BX), Y5
 	VMOVUPS 6144(BX), Y6
 	VMOVUPS 6272(BX), Y7
-
-pass0:
+block:
+	CMPQ       8200(SP), $+4
+	JNE        fetched
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_4
 	PREFETCHT0 (R14)
@@ -673,14 +592,14 @@ pass0:
 	PREFETCHT0 (R14)(AX*1)
 	PREFETCHT0 64(R14)(AX*1)
 	JMP        fetched_4
-
 level2_4:
 	PREFETCHT1 (R14)
 	PREFETCHT1 64(R14)
 	PREFETCHT1 (R14)(AX*1)
 	PREFETCHT1 64(R14)(AX*1)
-
 fetched_4:
+	ADDQ $+128, R14
+fetched:
 	VMOVUPS (R12), Y8
 	VMOVUPS (R12)(CX*1), Y9
 	VMOVUPS (R12)(CX*2), Y10
@@ -705,9 +624,8 @@ fetched_4:
 	VADDPS  Y8, Y7, Y7
 	ADDQ    $+128, R11
 	ADDQ    $+128, R12
-	ADDQ    $+128, R14
 	DECQ    R13
-	JNZ     pass0
+	JNZ     block
 	VMOVUPS Y0, (BX)
 	VMOVUPS Y1, 128(BX)
 	VMOVUPS Y2, 2048(BX)
@@ -716,147 +634,16 @@ fetched_4:
 	VMOVUPS Y5, 4224(BX)
 	VMOVUPS Y6, 6144(BX)
 	VMOVUPS Y7, 6272(BX)
-	MOVQ    R10, R11
-	MOVQ    R9, R12
 	MOVQ    8192(SP), R13
-	VMOVUPS 32(BX), Y0
-	VMOVUPS 160(BX), Y1
-	VMOVUPS 2080(BX), Y2
-	VMOVUPS 2208(BX), Y3
-	VMOVUPS 4128(BX), Y4
-	VMOVUPS 4256(BX), Y5
-	VMOVUPS 6176(BX), Y6
-	VMOVUPS 6304(BX), Y7
-
-pass1:
-	VMOVUPS 32(R12), Y8
-	VMOVUPS 32(R12)(CX*1), Y9
-	VMOVUPS 32(R12)(CX*2), Y10
-	VMOVUPS 32(R12)(DX*1), Y11
-	VMOVUPS 32(R11), Y12
-	VMULPS  Y8, Y12, Y13
-	VADDPS  Y13, Y0, Y0
-	VMULPS  Y9, Y12, Y13
-	VADDPS  Y13, Y2, Y2
-	VMULPS  Y10, Y12, Y13
-	VADDPS  Y13, Y4, Y4
-	VMULPS  Y11, Y12, Y12
-	VADDPS  Y12, Y6, Y6
-	VMOVUPS 32(R11)(AX*1), Y12
-	VMULPS  Y8, Y12, Y8
-	VADDPS  Y8, Y1, Y1
-	VMULPS  Y9, Y12, Y8
-	VADDPS  Y8, Y3, Y3
-	VMULPS  Y10, Y12, Y8
-	VADDPS  Y8, Y5, Y5
-	VMULPS  Y11, Y12, Y8
-	VADDPS  Y8, Y7, Y7
-	ADDQ    $+128, R11
-	ADDQ    $+128, R12
-	DECQ    R13
-	JNZ     pass1
-	VMOVUPS Y0, 32(BX)
-	VMOVUPS Y1, 160(BX)
-	VMOVUPS Y2, 2080(BX)
-	VMOVUPS Y3, 2208(BX)
-	VMOVUPS Y4, 4128(BX)
-	VMOVUPS Y5, 4256(BX)
-	VMOVUPS Y6, 6176(BX)
-	VMOVUPS Y7, 6304(BX)
-	MOVQ    R10, R11
-	MOVQ    R9, R12
-	MOVQ    8192(SP), R13
-	VMOVUPS 64(BX), Y0
-	VMOVUPS 192(BX), Y1
-	VMOVUPS 2112(BX), Y2
-	VMOVUPS 2240(BX), Y3
-	VMOVUPS 4160(BX), Y4
-	VMOVUPS 4288(BX), Y5
-	VMOVUPS 6208(BX), Y6
-	VMOVUPS 6336(BX), Y7
-
-pass2:
-	VMOVUPS 64(R12), Y8
-	VMOVUPS 64(R12)(CX*1), Y9
-	VMOVUPS 64(R12)(CX*2), Y10
-	VMOVUPS 64(R12)(DX*1), Y11
-	VMOVUPS 64(R11), Y12
-	VMULPS  Y8, Y12, Y13
-	VADDPS  Y13, Y0, Y0
-	VMULPS  Y9, Y12, Y13
-	VADDPS  Y13, Y2, Y2
-	VMULPS  Y10, Y12, Y13
-	VADDPS  Y13, Y4, Y4
-	VMULPS  Y11, Y12, Y12
-	VADDPS  Y12, Y6, Y6
-	VMOVUPS 64(R11)(AX*1), Y12
-	VMULPS  Y8, Y12, Y8
-	VADDPS  Y8, Y1, Y1
-	VMULPS  Y9, Y12, Y8
-	VADDPS  Y8, Y3, Y3
-	VMULPS  Y10, Y12, Y8
-	VADDPS  Y8, Y5, Y5
-	VMULPS  Y11, Y12, Y8
-	VADDPS  Y8, Y7, Y7
-	ADDQ    $+128, R11
-	ADDQ    $+128, R12
-	DECQ    R13
-	JNZ     pass2
-	VMOVUPS Y0, 64(BX)
-	VMOVUPS Y1, 192(BX)
-	VMOVUPS Y2, 2112(BX)
-	VMOVUPS Y3, 2240(BX)
-	VMOVUPS Y4, 4160(BX)
-	VMOVUPS Y5, 4288(BX)
-	VMOVUPS Y6, 6208(BX)
-	VMOVUPS Y7, 6336(BX)
-	MOVQ    R10, R11
-	MOVQ    R9, R12
-	MOVQ    8192(SP), R13
-	VMOVUPS 96(BX), Y0
-	VMOVUPS 224(BX), Y1
-	VMOVUPS 2144(BX), Y2
-	VMOVUPS 2272(BX), Y3
-	VMOVUPS 4192(BX), Y4
-	VMOVUPS 4320(BX), Y5
-	VMOVUPS 6240(BX), Y6
-	VMOVUPS 6368(BX), Y7
-
-pass3:
-	VMOVUPS 96(R12), Y8
-	VMOVUPS 96(R12)(CX*1), Y9
-	VMOVUPS 96(R12)(CX*2), Y10
-	VMOVUPS 96(R12)(DX*1), Y11
-	VMOVUPS 96(R11), Y12
-	VMULPS  Y8, Y12, Y13
-	VADDPS  Y13, Y0, Y0
-	VMULPS  Y9, Y12, Y13
-	VADDPS  Y13, Y2, Y2
-	VMULPS  Y10, Y12, Y13
-	VADDPS  Y13, Y4, Y4
-	VMULPS  Y11, Y12, Y12
-	VADDPS  Y12, Y6, Y6
-	VMOVUPS 96(R11)(AX*1), Y12
-	VMULPS  Y8, Y12, Y8
-	VADDPS  Y8, Y1, Y1
-	VMULPS  Y9, Y12, Y8
-	VADDPS  Y8, Y3, Y3
-	VMULPS  Y10, Y12, Y8
-	VADDPS  Y8, Y5, Y5
-	VMULPS  Y11, Y12, Y8
-	VADDPS  Y8, Y7, Y7
-	ADDQ    $+128, R11
-	ADDQ    $+128, R12
-	DECQ    R13
-	JNZ     pass3
-	VMOVUPS Y0, 96(BX)
-	VMOVUPS Y1, 224(BX)
-	VMOVUPS Y2, 2144(BX)
-	VMOVUPS Y3, 2272(BX)
-	VMOVUPS Y4, 4192(BX)
-	VMOVUPS Y5, 4320(BX)
-	VMOVUPS Y6, 6240(BX)
-	VMOVUPS Y7, 6368(BX)
+	SHLQ    $0x07, R13
+	SUBQ    R13, R12
+	ADDQ    $+32, R12
+	ADDQ    $+32, BX
+	ADDQ    $+32, R10
+	DECQ    8200(SP)
+	JNZ     pass
+	SUBQ    $+128, BX
+	SUBQ    $+128, R10
 	LEAQ    (R10)(AX*2), R10
 	ADDQ    $+256, BX
 	DECQ    DI
@@ -871,7 +658,6 @@ pass3:
 	SHLQ    $0x02, DX
 	LEAQ    (DX)(DX*2), SI
 	LEAQ    (SP), CX
-
 fold:
 	VMOVUPS      (CX), Y0
 	VMOVUPS      32(CX), Y1
@@ -986,7 +772,6 @@ TEXT ·f16RowsAVX512(SB), NOSPLIT, $0-48
 	MOVQ blocks+32(FP), SI
 	MOVQ tiles+40(FP), DI
 	LEAQ (DX)(DX*2), R8
-
 tile:
 	MOVQ   CX, R9
 	MOVQ   BX, R10
@@ -1000,7 +785,6 @@ tile:
 	VXORPS X5, X5, X5
 	VXORPS X6, X6, X6
 	VXORPS X7, X7, X7
-
 block:
 	VMOVUPS    (R10), Z8
 	VMOVUPS    64(R10), Z9
@@ -1011,13 +795,11 @@ block:
 	PREFETCHT0 (R12)(DX*2)
 	PREFETCHT0 (R12)(R8*1)
 	JMP        fetched_5
-
 level2_5:
 	PREFETCHT1 (R12)
 	PREFETCHT1 (R12)(DX*1)
 	PREFETCHT1 (R12)(DX*2)
 	PREFETCHT1 (R12)(R8*1)
-
 fetched_5:
 	VCVTPH2PS     (R9), Z10
 	VMULPS        Z8, Z10, Z10
@@ -1095,7 +877,6 @@ TEXT ·f16Columns2AVX512(SB), $4104-56
 	VXORPS X0, X0, X0
 	LEAQ   (SP), BX
 	MOVQ   $+16, SI
-
 zero:
 	VMOVUPS Z0, (BX)
 	VMOVUPS Z0, 64(BX)
@@ -1107,7 +888,6 @@ zero:
 	MOVQ    w+16(FP), R8
 	MOVQ    x+32(FP), R9
 	MOVQ    blocks+40(FP), SI
-
 panel:
 	MOVQ    $+16, BX
 	CMPQ    SI, BX
@@ -1116,13 +896,12 @@ panel:
 	MOVQ    R8, R10
 	LEAQ    (SP), BX
 	MOVQ    tiles+48(FP), DI
-
 tile:
-	MOVQ    R10, R11
-	MOVQ    R9, R12
-	MOVQ    4096(SP), R13
 	LEAQ    (R10)(AX*8), R14
 	LEAQ    (R14)(AX*8), R14
+	MOVQ    R9, R12
+	MOVQ    R10, R11
+	MOVQ    4096(SP), R13
 	VMOVUPS (BX), Z0
 	VMOVUPS 64(BX), Z1
 	VMOVUPS 128(BX), Z2
@@ -1139,8 +918,7 @@ tile:
 	VMOVUPS 2368(BX), Z13
 	VMOVUPS 2432(BX), Z14
 	VMOVUPS 2496(BX), Z15
-
-pass0:
+block:
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_6
 	PREFETCHT0 (R14)
@@ -1148,14 +926,13 @@ pass0:
 	PREFETCHT0 (R14)(AX*2)
 	PREFETCHT0 (R14)(DX*1)
 	JMP        fetched_6
-
 level2_6:
 	PREFETCHT1 (R14)
 	PREFETCHT1 (R14)(AX*1)
 	PREFETCHT1 (R14)(AX*2)
 	PREFETCHT1 (R14)(DX*1)
-
 fetched_6:
+	ADDQ      $+64, R14
 	VMOVUPS   (R12), Z16
 	VMOVUPS   (R12)(CX*1), Z17
 	VCVTPH2PS (R11), Z18
@@ -1202,9 +979,8 @@ fetched_6:
 	VADDPS    Z16, Z15, Z15
 	ADDQ      $+64, R11
 	ADDQ      $+128, R12
-	ADDQ      $+64, R14
 	DECQ      R13
-	JNZ       pass0
+	JNZ       block
 	VMOVUPS   Z0, (BX)
 	VMOVUPS   Z1, 64(BX)
 	VMOVUPS   Z2, 128(BX)
@@ -1234,7 +1010,6 @@ fetched_6:
 	MOVQ      tiles+48(FP), BX
 	SHLQ      $0x02, DX
 	LEAQ      (SP), CX
-
 fold:
 	VMOVUPS       (CX), Z0
 	VMOVUPS       64(CX), Z1
@@ -1321,7 +1096,7 @@ fold:
 
 // func f16Columns3AVX512(dst *float32, dstStride int, w *byte, stride int, x *float32, blocks int, tiles int)
 // Requires: AVX, AVX512F, AVX512VL, CMOV, MMX+
-TEXT ·f16Columns3AVX512(SB), $6152-56
+TEXT ·f16Columns3AVX512(SB), $6160-56
 	MOVQ   stride+24(FP), AX
 	MOVQ   blocks+40(FP), CX
 	SHLQ   $0x07, CX
@@ -1329,7 +1104,6 @@ TEXT ·f16Columns3AVX512(SB), $6152-56
 	VXORPS X0, X0, X0
 	LEAQ   (SP), BX
 	MOVQ   $+24, SI
-
 zero:
 	VMOVUPS Z0, (BX)
 	VMOVUPS Z0, 64(BX)
@@ -1341,7 +1115,6 @@ zero:
 	MOVQ    w+16(FP), R8
 	MOVQ    x+32(FP), R9
 	MOVQ    blocks+40(FP), SI
-
 panel:
 	MOVQ    $+16, BX
 	CMPQ    SI, BX
@@ -1350,13 +1123,14 @@ panel:
 	MOVQ    R8, R10
 	LEAQ    (SP), BX
 	MOVQ    tiles+48(FP), DI
-
 tile:
+	MOVQ $+2, 6152(SP)
+	LEAQ (R10)(AX*8), R14
+	LEAQ (R14)(AX*8), R14
+	MOVQ R9, R12
+pass:
 	MOVQ    R10, R11
-	MOVQ    R9, R12
 	MOVQ    6144(SP), R13
-	LEAQ    (R10)(AX*8), R14
-	LEAQ    (R14)(AX*8), R14
 	VMOVUPS (BX), Z0
 	VMOVUPS 128(BX), Z1
 	VMOVUPS 256(BX), Z2
@@ -1369,8 +1143,9 @@ tile:
 	VMOVUPS 4224(BX), Z9
 	VMOVUPS 4352(BX), Z10
 	VMOVUPS 4480(BX), Z11
-
-pass0:
+block:
+	CMPQ       6152(SP), $+2
+	JNE        fetched
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_7
 	PREFETCHT0 (R14)
@@ -1378,14 +1153,14 @@ pass0:
 	PREFETCHT0 (R14)(AX*2)
 	PREFETCHT0 (R14)(DX*1)
 	JMP        fetched_7
-
 level2_7:
 	PREFETCHT1 (R14)
 	PREFETCHT1 (R14)(AX*1)
 	PREFETCHT1 (R14)(AX*2)
 	PREFETCHT1 (R14)(DX*1)
-
 fetched_7:
+	ADDQ $+64, R14
+fetched:
 	VMOVUPS   (R12), Z12
 	VMOVUPS   (R12)(CX*1), Z13
 	VMOVUPS   (R12)(CX*2), Z14
@@ -1419,9 +1194,8 @@ fetched_7:
 	VADDPS    Z12, Z11, Z11
 	ADDQ      $+64, R11
 	ADDQ      $+128, R12
-	ADDQ      $+64, R14
 	DECQ      R13
-	JNZ       pass0
+	JNZ       block
 	VMOVUPS   Z0, (BX)
 	VMOVUPS   Z1, 128(BX)
 	VMOVUPS   Z2, 256(BX)
@@ -1434,70 +1208,16 @@ fetched_7:
 	VMOVUPS   Z9, 4224(BX)
 	VMOVUPS   Z10, 4352(BX)
 	VMOVUPS   Z11, 4480(BX)
-	MOVQ      R10, R11
-	MOVQ      R9, R12
 	MOVQ      6144(SP), R13
-	VMOVUPS   64(BX), Z0
-	VMOVUPS   192(BX), Z1
-	VMOVUPS   320(BX), Z2
-	VMOVUPS   448(BX), Z3
-	VMOVUPS   2112(BX), Z4
-	VMOVUPS   2240(BX), Z5
-	VMOVUPS   2368(BX), Z6
-	VMOVUPS   2496(BX), Z7
-	VMOVUPS   4160(BX), Z8
-	VMOVUPS   4288(BX), Z9
-	VMOVUPS   4416(BX), Z10
-	VMOVUPS   4544(BX), Z11
-
-pass1:
-	VMOVUPS   64(R12), Z12
-	VMOVUPS   64(R12)(CX*1), Z13
-	VMOVUPS   64(R12)(CX*2), Z14
-	VCVTPH2PS 32(R11), Z15
-	VMULPS    Z12, Z15, Z16
-	VADDPS    Z16, Z0, Z0
-	VMULPS    Z13, Z15, Z16
-	VADDPS    Z16, Z4, Z4
-	VMULPS    Z14, Z15, Z15
-	VADDPS    Z15, Z8, Z8
-	VCVTPH2PS 32(R11)(AX*1), Z15
-	VMULPS    Z12, Z15, Z16
-	VADDPS    Z16, Z1, Z1
-	VMULPS    Z13, Z15, Z16
-	VADDPS    Z16, Z5, Z5
-	VMULPS    Z14, Z15, Z15
-	VADDPS    Z15, Z9, Z9
-	VCVTPH2PS 32(R11)(AX*2), Z15
-	VMULPS    Z12, Z15, Z16
-	VADDPS    Z16, Z2, Z2
-	VMULPS    Z13, Z15, Z16
-	VADDPS    Z16, Z6, Z6
-	VMULPS    Z14, Z15, Z15
-	VADDPS    Z15, Z10, Z10
-	VCVTPH2PS 32(R11)(DX*1), Z15
-	VMULPS    Z12, Z15, Z12
-	VADDPS    Z12, Z3, Z3
-	VMULPS    Z13, Z15, Z12
-	VADDPS    Z12, Z7, Z7
-	VMULPS    Z14, Z15, Z12
-	VADDPS    Z12, Z11, Z11
-	ADDQ      $+64, R11
-	ADDQ      $+128, R12
-	DECQ      R13
-	JNZ       pass1
-	VMOVUPS   Z0, 64(BX)
-	VMOVUPS   Z1, 192(BX)
-	VMOVUPS   Z2, 320(BX)
-	VMOVUPS   Z3, 448(BX)
-	VMOVUPS   Z4, 2112(BX)
-	VMOVUPS   Z5, 2240(BX)
-	VMOVUPS   Z6, 2368(BX)
-	VMOVUPS   Z7, 2496(BX)
-	VMOVUPS   Z8, 4160(BX)
-	VMOVUPS   Z9, 4288(BX)
-	VMOVUPS   Z10, 4416(BX)
-	VMOVUPS   Z11, 4544(BX)
+	SHLQ      $0x07, R13
+	SUBQ      R13, R12
+	ADDQ      $+64, R12
+	ADDQ      $+64, BX
+	ADDQ      $+32, R10
+	DECQ      6152(SP)
+	JNZ       pass
+	SUBQ      $+128, BX
+	SUBQ      $+64, R10
 	LEAQ      (R10)(AX*4), R10
 	ADDQ      $+512, BX
 	DECQ      DI
@@ -1511,7 +1231,6 @@ pass1:
 	MOVQ      tiles+48(FP), BX
 	SHLQ      $0x02, DX
 	LEAQ      (SP), CX
-
 fold:
 	VMOVUPS       (CX), Z0
 	VMOVUPS       64(CX), Z1
@@ -1636,7 +1355,7 @@ fold:
 
 // func f16Columns4AVX512(dst *float32, dstStride int, w *byte, stride int, x *float32, blocks int, tiles int)
 // Requires: AVX, AVX512F, AVX512VL, CMOV, MMX+
-TEXT ·f16Columns4AVX512(SB), $8200-56
+TEXT ·f16Columns4AVX512(SB), $8208-56
 	MOVQ   stride+24(FP), AX
 	MOVQ   blocks+40(FP), CX
 	SHLQ   $0x07, CX
@@ -1645,7 +1364,6 @@ TEXT ·f16Columns4AVX512(SB), $8200-56
 	VXORPS X0, X0, X0
 	LEAQ   (SP), SI
 	MOVQ   $+32, DI
-
 zero:
 	VMOVUPS Z0, (SI)
 	VMOVUPS Z0, 64(SI)
@@ -1657,7 +1375,6 @@ zero:
 	MOVQ    w+16(FP), R9
 	MOVQ    x+32(FP), R10
 	MOVQ    blocks+40(FP), DI
-
 panel:
 	MOVQ    $+16, SI
 	CMPQ    DI, SI
@@ -1666,13 +1383,14 @@ panel:
 	MOVQ    R9, R11
 	LEAQ    (SP), SI
 	MOVQ    tiles+48(FP), R8
-
 tile:
+	MOVQ $+2, 8200(SP)
+	LEAQ (R11)(AX*8), R15
+	LEAQ (R15)(AX*8), R15
+	MOVQ R10, R13
+pass:
 	MOVQ    R11, R12
-	MOVQ    R10, R13
 	MOVQ    8192(SP), R14
-	LEAQ    (R11)(AX*8), R15
-	LEAQ    (R15)(AX*8), R15
 	VMOVUPS (SI), Z0
 	VMOVUPS 128(SI), Z1
 	VMOVUPS 256(SI), Z2
@@ -1689,8 +1407,9 @@ tile:
 	VMOVUPS 6272(SI), Z13
 	VMOVUPS 6400(SI), Z14
 	VMOVUPS 6528(SI), Z15
-
-pass0:
+block:
+	CMPQ       8200(SP), $+2
+	JNE        fetched
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_8
 	PREFETCHT0 (R15)
@@ -1698,14 +1417,14 @@ pass0:
 	PREFETCHT0 (R15)(AX*2)
 	PREFETCHT0 (R15)(DX*1)
 	JMP        fetched_8
-
 level2_8:
 	PREFETCHT1 (R15)
 	PREFETCHT1 (R15)(AX*1)
 	PREFETCHT1 (R15)(AX*2)
 	PREFETCHT1 (R15)(DX*1)
-
 fetched_8:
+	ADDQ $+64, R15
+fetched:
 	VMOVUPS   (R13), Z16
 	VMOVUPS   (R13)(CX*1), Z17
 	VMOVUPS   (R13)(CX*2), Z18
@@ -1748,9 +1467,8 @@ fetched_8:
 	VADDPS    Z16, Z15, Z15
 	ADDQ      $+64, R12
 	ADDQ      $+128, R13
-	ADDQ      $+64, R15
 	DECQ      R14
-	JNZ       pass0
+	JNZ       block
 	VMOVUPS   Z0, (SI)
 	VMOVUPS   Z1, 128(SI)
 	VMOVUPS   Z2, 256(SI)
@@ -1767,87 +1485,16 @@ fetched_8:
 	VMOVUPS   Z13, 6272(SI)
 	VMOVUPS   Z14, 6400(SI)
 	VMOVUPS   Z15, 6528(SI)
-	MOVQ      R11, R12
-	MOVQ      R10, R13
 	MOVQ      8192(SP), R14
-	VMOVUPS   64(SI), Z0
-	VMOVUPS   192(SI), Z1
-	VMOVUPS   320(SI), Z2
-	VMOVUPS   448(SI), Z3
-	VMOVUPS   2112(SI), Z4
-	VMOVUPS   2240(SI), Z5
-	VMOVUPS   2368(SI), Z6
-	VMOVUPS   2496(SI), Z7
-	VMOVUPS   4160(SI), Z8
-	VMOVUPS   4288(SI), Z9
-	VMOVUPS   4416(SI), Z10
-	VMOVUPS   4544(SI), Z11
-	VMOVUPS   6208(SI), Z12
-	VMOVUPS   6336(SI), Z13
-	VMOVUPS   6464(SI), Z14
-	VMOVUPS   6592(SI), Z15
-
-pass1:
-	VMOVUPS   64(R13), Z16
-	VMOVUPS   64(R13)(CX*1), Z17
-	VMOVUPS   64(R13)(CX*2), Z18
-	VMOVUPS   64(R13)(BX*1), Z19
-	VCVTPH2PS 32(R12), Z20
-	VMULPS    Z16, Z20, Z21
-	VADDPS    Z21, Z0, Z0
-	VMULPS    Z17, Z20, Z21
-	VADDPS    Z21, Z4, Z4
-	VMULPS    Z18, Z20, Z21
-	VADDPS    Z21, Z8, Z8
-	VMULPS    Z19, Z20, Z20
-	VADDPS    Z20, Z12, Z12
-	VCVTPH2PS 32(R12)(AX*1), Z20
-	VMULPS    Z16, Z20, Z21
-	VADDPS    Z21, Z1, Z1
-	VMULPS    Z17, Z20, Z21
-	VADDPS    Z21, Z5, Z5
-	VMULPS    Z18, Z20, Z21
-	VADDPS    Z21, Z9, Z9
-	VMULPS    Z19, Z20, Z20
-	VADDPS    Z20, Z13, Z13
-	VCVTPH2PS 32(R12)(AX*2), Z20
-	VMULPS    Z16, Z20, Z21
-	VADDPS    Z21, Z2, Z2
-	VMULPS    Z17, Z20, Z21
-	VADDPS    Z21, Z6, Z6
-	VMULPS    Z18, Z20, Z21
-	VADDPS    Z21, Z10, Z10
-	VMULPS    Z19, Z20, Z20
-	VADDPS    Z20, Z14, Z14
-	VCVTPH2PS 32(R12)(DX*1), Z20
-	VMULPS    Z16, Z20, Z16
-	VADDPS    Z16, Z3, Z3
-	VMULPS    Z17, Z20, Z16
-	VADDPS    Z16, Z7, Z7
-	VMULPS    Z18, Z20, Z16
-	VADDPS    Z16, Z11, Z11
-	VMULPS    Z19, Z20, Z16
-	VADDPS    Z16, Z15, Z15
-	ADDQ      $+64, R12
-	ADDQ      $+128, R13
-	DECQ      R14
-	JNZ       pass1
-	VMOVUPS   Z0, 64(SI)
-	VMOVUPS   Z1, 192(SI)
-	VMOVUPS   Z2, 320(SI)
-	VMOVUPS   Z3, 448(SI)
-	VMOVUPS   Z4, 2112(SI)
-	VMOVUPS   Z5, 2240(SI)
-	VMOVUPS   Z6, 2368(SI)
-	VMOVUPS   Z7, 2496(SI)
-	VMOVUPS   Z8, 4160(SI)
-	VMOVUPS   Z9, 4288(SI)
-	VMOVUPS   Z10, 4416(SI)
-	VMOVUPS   Z11, 4544(SI)
-	VMOVUPS   Z12, 6208(SI)
-	VMOVUPS   Z13, 6336(SI)
-	VMOVUPS   Z14, 6464(SI)
-	VMOVUPS   Z15, 6592(SI)
+	SHLQ      $0x07, R14
+	SUBQ      R14, R13
+	ADDQ      $+64, R13
+	ADDQ      $+64, SI
+	ADDQ      $+32, R11
+	DECQ      8200(SP)
+	JNZ       pass
+	SUBQ      $+128, SI
+	SUBQ      $+64, R11
 	LEAQ      (R11)(AX*4), R11
 	ADDQ      $+512, SI
 	DECQ      R8
@@ -1862,7 +1509,6 @@ pass1:
 	SHLQ      $0x02, DX
 	LEAQ      (DX)(DX*2), SI
 	LEAQ      (SP), CX
-
 fold:
 	VMOVUPS       (CX), Z0
 	VMOVUPS       64(CX), Z1
@@ -2032,7 +1678,6 @@ TEXT ·f16RowsAVX2(SB), NOSPLIT, $0-48
 	MOVQ x+24(FP), BX
 	MOVQ blocks+32(FP), SI
 	MOVQ tiles+40(FP), DI
-
 tile:
 	MOVQ   CX, R8
 	MOVQ   BX, R9
@@ -2046,7 +1691,6 @@ tile:
 	VXORPS X5, X5, X5
 	VXORPS X6, X6, X6
 	VXORPS X7, X7, X7
-
 block:
 	VMOVUPS    (R9), Y8
 	VMOVUPS    32(R9), Y9
@@ -2057,11 +1701,9 @@ block:
 	PREFETCHT0 (R11)
 	PREFETCHT0 (R11)(DX*1)
 	JMP        fetched_9
-
 level2_9:
 	PREFETCHT1 (R11)
 	PREFETCHT1 (R11)(DX*1)
-
 fetched_9:
 	VCVTPH2PS    (R8), Y12
 	VMULPS       Y8, Y12, Y12
@@ -2117,14 +1759,13 @@ fetched_9:
 
 // func f16Columns2AVX2(dst *float32, dstStride int, w *byte, stride int, x *float32, blocks int, tiles int)
 // Requires: AVX, CMOV, F16C, MMX+
-TEXT ·f16Columns2AVX2(SB), $4104-56
+TEXT ·f16Columns2AVX2(SB), $4112-56
 	MOVQ   stride+24(FP), AX
 	MOVQ   blocks+40(FP), CX
 	SHLQ   $0x07, CX
 	VXORPS X0, X0, X0
 	LEAQ   (SP), DX
 	MOVQ   $+16, BX
-
 zero:
 	VMOVUPS Y0, (DX)
 	VMOVUPS Y0, 32(DX)
@@ -2140,7 +1781,6 @@ zero:
 	MOVQ    w+16(FP), DI
 	MOVQ    x+32(FP), R8
 	MOVQ    blocks+40(FP), BX
-
 panel:
 	MOVQ    $+16, DX
 	CMPQ    BX, DX
@@ -2149,13 +1789,14 @@ panel:
 	MOVQ    DI, R9
 	LEAQ    (SP), DX
 	MOVQ    tiles+48(FP), SI
-
 tile:
+	MOVQ $+2, 4104(SP)
+	LEAQ (R9)(AX*8), R13
+	LEAQ (R13)(AX*8), R13
+	MOVQ R8, R11
+pass:
 	MOVQ    R9, R10
-	MOVQ    R8, R11
 	MOVQ    4096(SP), R12
-	LEAQ    (R9)(AX*8), R13
-	LEAQ    (R13)(AX*8), R13
 	VMOVUPS (DX), Y0
 	VMOVUPS 32(DX), Y1
 	VMOVUPS 128(DX), Y2
@@ -2164,19 +1805,20 @@ tile:
 	VMOVUPS 2080(DX), Y5
 	VMOVUPS 2176(DX), Y6
 	VMOVUPS 2208(DX), Y7
-
-pass0:
+block:
+	CMPQ       4104(SP), $+2
+	JNE        fetched
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_10
 	PREFETCHT0 (R13)
 	PREFETCHT0 (R13)(AX*1)
 	JMP        fetched_10
-
 level2_10:
 	PREFETCHT1 (R13)
 	PREFETCHT1 (R13)(AX*1)
-
 fetched_10:
+	ADDQ $+64, R13
+fetched:
 	VMOVUPS   (R11), Y8
 	VMOVUPS   (R11)(CX*1), Y9
 	VCVTPH2PS (R10), Y10
@@ -2203,9 +1845,8 @@ fetched_10:
 	VADDPS    Y8, Y7, Y7
 	ADDQ      $+64, R10
 	ADDQ      $+128, R11
-	ADDQ      $+64, R13
 	DECQ      R12
-	JNZ       pass0
+	JNZ       block
 	VMOVUPS   Y0, (DX)
 	VMOVUPS   Y1, 32(DX)
 	VMOVUPS   Y2, 128(DX)
@@ -2214,55 +1855,16 @@ fetched_10:
 	VMOVUPS   Y5, 2080(DX)
 	VMOVUPS   Y6, 2176(DX)
 	VMOVUPS   Y7, 2208(DX)
-	MOVQ      R9, R10
-	MOVQ      R8, R11
 	MOVQ      4096(SP), R12
-	VMOVUPS   64(DX), Y0
-	VMOVUPS   96(DX), Y1
-	VMOVUPS   192(DX), Y2
-	VMOVUPS   224(DX), Y3
-	VMOVUPS   2112(DX), Y4
-	VMOVUPS   2144(DX), Y5
-	VMOVUPS   2240(DX), Y6
-	VMOVUPS   2272(DX), Y7
-
-pass1:
-	VMOVUPS   64(R11), Y8
-	VMOVUPS   64(R11)(CX*1), Y9
-	VCVTPH2PS 32(R10), Y10
-	VMULPS    Y8, Y10, Y11
-	VADDPS    Y11, Y0, Y0
-	VMULPS    Y9, Y10, Y10
-	VADDPS    Y10, Y4, Y4
-	VCVTPH2PS 32(R10)(AX*1), Y10
-	VMULPS    Y8, Y10, Y8
-	VADDPS    Y8, Y2, Y2
-	VMULPS    Y9, Y10, Y8
-	VADDPS    Y8, Y6, Y6
-	VMOVUPS   96(R11), Y8
-	VMOVUPS   96(R11)(CX*1), Y9
-	VCVTPH2PS 48(R10), Y10
-	VMULPS    Y8, Y10, Y11
-	VADDPS    Y11, Y1, Y1
-	VMULPS    Y9, Y10, Y10
-	VADDPS    Y10, Y5, Y5
-	VCVTPH2PS 48(R10)(AX*1), Y10
-	VMULPS    Y8, Y10, Y8
-	VADDPS    Y8, Y3, Y3
-	VMULPS    Y9, Y10, Y8
-	VADDPS    Y8, Y7, Y7
-	ADDQ      $+64, R10
-	ADDQ      $+128, R11
-	DECQ      R12
-	JNZ       pass1
-	VMOVUPS   Y0, 64(DX)
-	VMOVUPS   Y1, 96(DX)
-	VMOVUPS   Y2, 192(DX)
-	VMOVUPS   Y3, 224(DX)
-	VMOVUPS   Y4, 2112(DX)
-	VMOVUPS   Y5, 2144(DX)
-	VMOVUPS   Y6, 2240(DX)
-	VMOVUPS   Y7, 2272(DX)
+	SHLQ      $0x07, R12
+	SUBQ      R12, R11
+	ADDQ      $+64, R11
+	ADDQ      $+64, DX
+	ADDQ      $+32, R9
+	DECQ      4104(SP)
+	JNZ       pass
+	SUBQ      $+128, DX
+	SUBQ      $+64, R9
 	LEAQ      (R9)(AX*2), R9
 	ADDQ      $+256, DX
 	DECQ      SI
@@ -2276,7 +1878,6 @@ pass1:
 	MOVQ      tiles+48(FP), BX
 	SHLQ      $0x02, DX
 	LEAQ      (SP), CX
-
 fold:
 	VMOVUPS      (CX), Y0
 	VMOVUPS      32(CX), Y1
@@ -2335,14 +1936,13 @@ fold:
 
 // func f16Columns3AVX2(dst *float32, dstStride int, w *byte, stride int, x *float32, blocks int, tiles int)
 // Requires: AVX, CMOV, F16C, MMX+
-TEXT ·f16Columns3AVX2(SB), $6152-56
+TEXT ·f16Columns3AVX2(SB), $6160-56
 	MOVQ   stride+24(FP), AX
 	MOVQ   blocks+40(FP), CX
 	SHLQ   $0x07, CX
 	VXORPS X0, X0, X0
 	LEAQ   (SP), DX
 	MOVQ   $+24, BX
-
 zero:
 	VMOVUPS Y0, (DX)
 	VMOVUPS Y0, 32(DX)
@@ -2358,7 +1958,6 @@ zero:
 	MOVQ    w+16(FP), DI
 	MOVQ    x+32(FP), R8
 	MOVQ    blocks+40(FP), BX
-
 panel:
 	MOVQ    $+16, DX
 	CMPQ    BX, DX
@@ -2367,32 +1966,34 @@ panel:
 	MOVQ    DI, R9
 	LEAQ    (SP), DX
 	MOVQ    tiles+48(FP), SI
-
 tile:
+	MOVQ $+4, 6152(SP)
+	LEAQ (R9)(AX*8), R13
+	LEAQ (R13)(AX*8), R13
+	MOVQ R8, R11
+pass:
 	MOVQ    R9, R10
-	MOVQ    R8, R11
 	MOVQ    6144(SP), R12
-	LEAQ    (R9)(AX*8), R13
-	LEAQ    (R13)(AX*8), R13
 	VMOVUPS (DX), Y0
 	VMOVUPS 128(DX), Y1
 	VMOVUPS 2048(DX), Y2
 	VMOVUPS 2176(DX), Y3
 	VMOVUPS 4096(DX), Y4
 	VMOVUPS 4224(DX), Y5
-
-pass0:
+block:
+	CMPQ       6152(SP), $+4
+	JNE        fetched
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_11
 	PREFETCHT0 (R13)
 	PREFETCHT0 (R13)(AX*1)
 	JMP        fetched_11
-
 level2_11:
 	PREFETCHT1 (R13)
 	PREFETCHT1 (R13)(AX*1)
-
 fetched_11:
+	ADDQ $+64, R13
+fetched:
 	VMOVUPS   (R11), Y6
 	VMOVUPS   (R11)(CX*1), Y7
 	VMOVUPS   (R11)(CX*2), Y8
@@ -2412,129 +2013,24 @@ fetched_11:
 	VADDPS    Y6, Y5, Y5
 	ADDQ      $+64, R10
 	ADDQ      $+128, R11
-	ADDQ      $+64, R13
 	DECQ      R12
-	JNZ       pass0
+	JNZ       block
 	VMOVUPS   Y0, (DX)
 	VMOVUPS   Y1, 128(DX)
 	VMOVUPS   Y2, 2048(DX)
 	VMOVUPS   Y3, 2176(DX)
 	VMOVUPS   Y4, 4096(DX)
 	VMOVUPS   Y5, 4224(DX)
-	MOVQ      R9, R10
-	MOVQ      R8, R11
 	MOVQ      6144(SP), R12
-	VMOVUPS   32(DX), Y0
-	VMOVUPS   160(DX), Y1
-	VMOVUPS   2080(DX), Y2
-	VMOVUPS   2208(DX), Y3
-	VMOVUPS   4128(DX), Y4
-	VMOVUPS   4256(DX), Y5
-
-pass1:
-	VMOVUPS   32(R11), Y6
-	VMOVUPS   32(R11)(CX*1), Y7
-	VMOVUPS   32(R11)(CX*2), Y8
-	VCVTPH2PS 16(R10), Y9
-	VMULPS    Y6, Y9, Y10
-	VADDPS    Y10, Y0, Y0
-	VMULPS    Y7, Y9, Y10
-	VADDPS    Y10, Y2, Y2
-	VMULPS    Y8, Y9, Y9
-	VADDPS    Y9, Y4, Y4
-	VCVTPH2PS 16(R10)(AX*1), Y9
-	VMULPS    Y6, Y9, Y6
-	VADDPS    Y6, Y1, Y1
-	VMULPS    Y7, Y9, Y6
-	VADDPS    Y6, Y3, Y3
-	VMULPS    Y8, Y9, Y6
-	VADDPS    Y6, Y5, Y5
-	ADDQ      $+64, R10
-	ADDQ      $+128, R11
-	DECQ      R12
-	JNZ       pass1
-	VMOVUPS   Y0, 32(DX)
-	VMOVUPS   Y1, 160(DX)
-	VMOVUPS   Y2, 2080(DX)
-	VMOVUPS   Y3, 2208(DX)
-	VMOVUPS   Y4, 4128(DX)
-	VMOVUPS   Y5, 4256(DX)
-	MOVQ      R9, R10
-	MOVQ      R8, R11
-	MOVQ      6144(SP), R12
-	VMOVUPS   64(DX), Y0
-	VMOVUPS   192(DX), Y1
-	VMOVUPS   2112(DX), Y2
-	VMOVUPS   2240(DX), Y3
-	VMOVUPS   4160(DX), Y4
-	VMOVUPS   4288(DX), Y5
-
-pass2:
-	VMOVUPS   64(R11), Y6
-	VMOVUPS   64(R11)(CX*1), Y7
-	VMOVUPS   64(R11)(CX*2), Y8
-	VCVTPH2PS 32(R10), Y9
-	VMULPS    Y6, Y9, Y10
-	VADDPS    Y10, Y0, Y0
-	VMULPS    Y7, Y9, Y10
-	VADDPS    Y10, Y2, Y2
-	VMULPS    Y8, Y9, Y9
-	VADDPS    Y9, Y4, Y4
-	VCVTPH2PS 32(R10)(AX*1), Y9
-	VMULPS    Y6, Y9, Y6
-	VADDPS    Y6, Y1, Y1
-	VMULPS    Y7, Y9, Y6
-	VADDPS    Y6, Y3, Y3
-	VMULPS    Y8, Y9, Y6
-	VADDPS    Y6, Y5, Y5
-	ADDQ      $+64, R10
-	ADDQ      $+128, R11
-	DECQ      R12
-	JNZ       pass2
-	VMOVUPS   Y0, 64(DX)
-	VMOVUPS   Y1, 192(DX)
-	VMOVUPS   Y2, 2112(DX)
-	VMOVUPS   Y3, 2240(DX)
-	VMOVUPS   Y4, 4160(DX)
-	VMOVUPS   Y5, 4288(DX)
-	MOVQ      R9, R10
-	MOVQ      R8, R11
-	MOVQ      6144(SP), R12
-	VMOVUPS   96(DX), Y0
-	VMOVUPS   224(DX), Y1
-	VMOVUPS   2144(DX), Y2
-	VMOVUPS   2272(DX), Y3
-	VMOVUPS   4192(DX), Y4
-	VMOVUPS   4320(DX), Y5
-
-pass3:
-	VMOVUPS   96(R11), Y6
-	VMOVUPS   96(R11)(CX*1), Y7
-	VMOVUPS   96(R11)(CX*2), Y8
-	VCVTPH2PS 48(R10), Y9
-	VMULPS    Y6, Y9, Y10
-	VADDPS    Y10, Y0, Y0
-	VMULPS    Y7, Y9, Y10
-	VADDPS    Y10, Y2, Y2
-	VMULPS    Y8, Y9, Y9
-	VADDPS    Y9, Y4, Y4
-	VCVTPH2PS 48(R10)(AX*1), Y9
-	VMULPS    Y6, Y9, Y6
-	VADDPS    Y6, Y1, Y1
-	VMULPS    Y7, Y9, Y6
-	VADDPS    Y6, Y3, Y3
-	VMULPS    Y8, Y9, Y6
-	VADDPS    Y6, Y5, Y5
-	ADDQ      $+64, R10
-	ADDQ      $+128, R11
-	DECQ      R12
-	JNZ       pass3
-	VMOVUPS   Y0, 96(DX)
-	VMOVUPS   Y1, 224(DX)
-	VMOVUPS   Y2, 2144(DX)
-	VMOVUPS   Y3, 2272(DX)
-	VMOVUPS   Y4, 4192(DX)
-	VMOVUPS   Y5, 4320(DX)
+	SHLQ      $0x07, R12
+	SUBQ      R12, R11
+	ADDQ      $+32, R11
+	ADDQ      $+32, DX
+	ADDQ      $+16, R9
+	DECQ      6152(SP)
+	JNZ       pass
+	SUBQ      $+128, DX
+	SUBQ      $+64, R9
 	LEAQ      (R9)(AX*2), R9
 	ADDQ      $+256, DX
 	DECQ      SI
@@ -2548,7 +2044,6 @@ pass3:
 	MOVQ      tiles+48(FP), BX
 	SHLQ      $0x02, DX
 	LEAQ      (SP), CX
-
 fold:
 	VMOVUPS      (CX), Y0
 	VMOVUPS      32(CX), Y1
@@ -2631,7 +2126,7 @@ fold:
 
 // func f16Columns4AVX2(dst *float32, dstStride int, w *byte, stride int, x *float32, blocks int, tiles int)
 // Requires: AVX, CMOV, F16C, MMX+
-TEXT ·f16Columns4AVX2(SB), $8200-56
+TEXT ·f16Columns4AVX2(SB), $8208-56
 	MOVQ   stride+24(FP), AX
 	MOVQ   blocks+40(FP), CX
 	SHLQ   $0x07, CX
@@ -2639,7 +2134,6 @@ TEXT ·f16Columns4AVX2(SB), $8200-56
 	VXORPS X0, X0, X0
 	LEAQ   (SP), BX
 	MOVQ   $+32, SI
-
 zero:
 	VMOVUPS Y0, (BX)
 	VMOVUPS Y0, 32(BX)
@@ -2655,7 +2149,6 @@ zero:
 	MOVQ    w+16(FP), R8
 	MOVQ    x+32(FP), R9
 	MOVQ    blocks+40(FP), SI
-
 panel:
 	MOVQ    $+16, BX
 	CMPQ    SI, BX
@@ -2664,13 +2157,14 @@ panel:
 	MOVQ    R8, R10
 	LEAQ    (SP), BX
 	MOVQ    tiles+48(FP), DI
-
 tile:
+	MOVQ $+4, 8200(SP)
+	LEAQ (R10)(AX*8), R14
+	LEAQ (R14)(AX*8), R14
+	MOVQ R9, R12
+pass:
 	MOVQ    R10, R11
-	MOVQ    R9, R12
 	MOVQ    8192(SP), R13
-	LEAQ    (R10)(AX*8), R14
-	LEAQ    (R14)(AX*8), R14
 	VMOVUPS (BX), Y0
 	VMOVUPS 128(BX), Y1
 	VMOVUPS 2048(BX), Y2
@@ -2679,19 +2173,20 @@ tile:
 	VMOVUPS 4224(BX), Y5
 	VMOVUPS 6144(BX), Y6
 	VMOVUPS 6272(BX), Y7
-
-pass0:
+block:
+	CMPQ       8200(SP), $+4
+	JNE        fetched
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_12
 	PREFETCHT0 (R14)
 	PREFETCHT0 (R14)(AX*1)
 	JMP        fetched_12
-
 level2_12:
 	PREFETCHT1 (R14)
 	PREFETCHT1 (R14)(AX*1)
-
 fetched_12:
+	ADDQ $+64, R14
+fetched:
 	VMOVUPS   (R12), Y8
 	VMOVUPS   (R12)(CX*1), Y9
 	VMOVUPS   (R12)(CX*2), Y10
@@ -2716,9 +2211,8 @@ fetched_12:
 	VADDPS    Y8, Y7, Y7
 	ADDQ      $+64, R11
 	ADDQ      $+128, R12
-	ADDQ      $+64, R14
 	DECQ      R13
-	JNZ       pass0
+	JNZ       block
 	VMOVUPS   Y0, (BX)
 	VMOVUPS   Y1, 128(BX)
 	VMOVUPS   Y2, 2048(BX)
@@ -2727,147 +2221,16 @@ fetched_12:
 	VMOVUPS   Y5, 4224(BX)
 	VMOVUPS   Y6, 6144(BX)
 	VMOVUPS   Y7, 6272(BX)
-	MOVQ      R10, R11
-	MOVQ      R9, R12
 	MOVQ      8192(SP), R13
-	VMOVUPS   32(BX), Y0
-	VMOVUPS   160(BX), Y1
-	VMOVUPS   2080(BX), Y2
-	VMOVUPS   2208(BX), Y3
-	VMOVUPS   4128(BX), Y4
-	VMOVUPS   4256(BX), Y5
-	VMOVUPS   6176(BX), Y6
-	VMOVUPS   6304(BX), Y7
-
-pass1:
-	VMOVUPS   32(R12), Y8
-	VMOVUPS   32(R12)(CX*1), Y9
-	VMOVUPS   32(R12)(CX*2), Y10
-	VMOVUPS   32(R12)(DX*1), Y11
-	VCVTPH2PS 16(R11), Y12
-	VMULPS    Y8, Y12, Y13
-	VADDPS    Y13, Y0, Y0
-	VMULPS    Y9, Y12, Y13
-	VADDPS    Y13, Y2, Y2
-	VMULPS    Y10, Y12, Y13
-	VADDPS    Y13, Y4, Y4
-	VMULPS    Y11, Y12, Y12
-	VADDPS    Y12, Y6, Y6
-	VCVTPH2PS 16(R11)(AX*1), Y12
-	VMULPS    Y8, Y12, Y8
-	VADDPS    Y8, Y1, Y1
-	VMULPS    Y9, Y12, Y8
-	VADDPS    Y8, Y3, Y3
-	VMULPS    Y10, Y12, Y8
-	VADDPS    Y8, Y5, Y5
-	VMULPS    Y11, Y12, Y8
-	VADDPS    Y8, Y7, Y7
-	ADDQ      $+64, R11
-	ADDQ      $+128, R12
-	DECQ      R13
-	JNZ       pass1
-	VMOVUPS   Y0, 32(BX)
-	VMOVUPS   Y1, 160(BX)
-	VMOVUPS   Y2, 2080(BX)
-	VMOVUPS   Y3, 2208(BX)
-	VMOVUPS   Y4, 4128(BX)
-	VMOVUPS   Y5, 4256(BX)
-	VMOVUPS   Y6, 6176(BX)
-	VMOVUPS   Y7, 6304(BX)
-	MOVQ      R10, R11
-	MOVQ      R9, R12
-	MOVQ      8192(SP), R13
-	VMOVUPS   64(BX), Y0
-	VMOVUPS   192(BX), Y1
-	VMOVUPS   2112(BX), Y2
-	VMOVUPS   2240(BX), Y3
-	VMOVUPS   4160(BX), Y4
-	VMOVUPS   4288(BX), Y5
-	VMOVUPS   6208(BX), Y6
-	VMOVUPS   6336(BX), Y7
-
-pass2:
-	VMOVUPS   64(R12), Y8
-	VMOVUPS   64(R12)(CX*1), Y9
-	VMOVUPS   64(R12)(CX*2), Y10
-	VMOVUPS   64(R12)(DX*1), Y11
-	VCVTPH2PS 32(R11), Y12
-	VMULPS    Y8, Y12, Y13
-	VADDPS    Y13, Y0, Y0
-	VMULPS    Y9, Y12, Y13
-	VADDPS    Y13, Y2, Y2
-	VMULPS    Y10, Y12, Y13
-	VADDPS    Y13, Y4, Y4
-	VMULPS    Y11, Y12, Y12
-	VADDPS    Y12, Y6, Y6
-	VCVTPH2PS 32(R11)(AX*1), Y12
-	VMULPS    Y8, Y12, Y8
-	VADDPS    Y8, Y1, Y1
-	VMULPS    Y9, Y12, Y8
-	VADDPS    Y8, Y3, Y3
-	VMULPS    Y10, Y12, Y8
-	VADDPS    Y8, Y5, Y5
-	VMULPS    Y11, Y12, Y8
-	VADDPS    Y8, Y7, Y7
-	ADDQ      $+64, R11
-	ADDQ      $+128, R12
-	DECQ      R13
-	JNZ       pass2
-	VMOVUPS   Y0, 64(BX)
-	VMOVUPS   Y1, 192(BX)
-	VMOVUPS   Y2, 2112(BX)
-	VMOVUPS   Y3, 2240(BX)
-	VMOVUPS   Y4, 4160(BX)
-	VMOVUPS   Y5, 4288(BX)
-	VMOVUPS   Y6, 6208(BX)
-	VMOVUPS   Y7, 6336(BX)
-	MOVQ      R10, R11
-	MOVQ      R9, R12
-	MOVQ      8192(SP), R13
-	VMOVUPS   96(BX), Y0
-	VMOVUPS   224(BX), Y1
-	VMOVUPS   2144(BX), Y2
-	VMOVUPS   2272(BX), Y3
-	VMOVUPS   4192(BX), Y4
-	VMOVUPS   4320(BX), Y5
-	VMOVUPS   6240(BX), Y6
-	VMOVUPS   6368(BX), Y7
-
-pass3:
-	VMOVUPS   96(R12), Y8
-	VMOVUPS   96(R12)(CX*1), Y9
-	VMOVUPS   96(R12)(CX*2), Y10
-	VMOVUPS   96(R12)(DX*1), Y11
-	VCVTPH2PS 48(R11), Y12
-	VMULPS    Y8, Y12, Y13
-	VADDPS    Y13, Y0, Y0
-	VMULPS    Y9, Y12, Y13
-	VADDPS    Y13, Y2, Y2
-	VMULPS    Y10, Y12, Y13
-	VADDPS    Y13, Y4, Y4
-	VMULPS    Y11, Y12, Y12
-	VADDPS    Y12, Y6, Y6
-	VCVTPH2PS 48(R11)(AX*1), Y12
-	VMULPS    Y8, Y12, Y8
-	VADDPS    Y8, Y1, Y1
-	VMULPS    Y9, Y12, Y8
-	VADDPS    Y8, Y3, Y3
-	VMULPS    Y10, Y12, Y8
-	VADDPS    Y8, Y5, Y5
-	VMULPS    Y11, Y12, Y8
-	VADDPS    Y8, Y7, Y7
-	ADDQ      $+64, R11
-	ADDQ      $+128, R12
-	DECQ      R13
-	JNZ       pass3
-	VMOVUPS   Y0, 96(BX)
-	VMOVUPS   Y1, 224(BX)
-	VMOVUPS   Y2, 2144(BX)
-	VMOVUPS   Y3, 2272(BX)
-	VMOVUPS   Y4, 4192(BX)
-	VMOVUPS   Y5, 4320(BX)
-	VMOVUPS   Y6, 6240(BX)
-	VMOVUPS   Y7, 6368(BX)
+	SHLQ      $0x07, R13
+	SUBQ      R13, R12
+	ADDQ      $+32, R12
+	ADDQ      $+32, BX
+	ADDQ      $+16, R10
+	DECQ      8200(SP)
+	JNZ       pass
+	SUBQ      $+128, BX
+	SUBQ      $+64, R10
 	LEAQ      (R10)(AX*2), R10
 	ADDQ      $+256, BX
 	DECQ      DI
@@ -2882,7 +2245,6 @@ pass3:
 	SHLQ      $0x02, DX
 	LEAQ      (DX)(DX*2), SI
 	LEAQ      (SP), CX
-
 fold:
 	VMOVUPS      (CX), Y0
 	VMOVUPS      32(CX), Y1
@@ -2997,7 +2359,6 @@ TEXT ·bf16RowsAVX512(SB), NOSPLIT, $0-48
 	MOVQ blocks+32(FP), SI
 	MOVQ tiles+40(FP), DI
 	LEAQ (DX)(DX*2), R8
-
 tile:
 	MOVQ   CX, R9
 	MOVQ   BX, R10
@@ -3011,7 +2372,6 @@ tile:
 	VXORPS X5, X5, X5
 	VXORPS X6, X6, X6
 	VXORPS X7, X7, X7
-
 block:
 	VMOVUPS    (R10), Z8
 	VMOVUPS    64(R10), Z9
@@ -3022,13 +2382,11 @@ block:
 	PREFETCHT0 (R12)(DX*2)
 	PREFETCHT0 (R12)(R8*1)
 	JMP        fetched_13
-
 level2_13:
 	PREFETCHT1 (R12)
 	PREFETCHT1 (R12)(DX*1)
 	PREFETCHT1 (R12)(DX*2)
 	PREFETCHT1 (R12)(R8*1)
-
 fetched_13:
 	VPMOVZXWD     (R9), Z10
 	VPSLLD        $0x10, Z10, Z10
@@ -3114,7 +2472,6 @@ TEXT ·bf16Columns2AVX512(SB), $4104-56
 	VXORPS X0, X0, X0
 	LEAQ   (SP), BX
 	MOVQ   $+16, SI
-
 zero:
 	VMOVUPS Z0, (BX)
 	VMOVUPS Z0, 64(BX)
@@ -3126,7 +2483,6 @@ zero:
 	MOVQ    w+16(FP), R8
 	MOVQ    x+32(FP), R9
 	MOVQ    blocks+40(FP), SI
-
 panel:
 	MOVQ    $+16, BX
 	CMPQ    SI, BX
@@ -3135,13 +2491,12 @@ panel:
 	MOVQ    R8, R10
 	LEAQ    (SP), BX
 	MOVQ    tiles+48(FP), DI
-
 tile:
-	MOVQ    R10, R11
-	MOVQ    R9, R12
-	MOVQ    4096(SP), R13
 	LEAQ    (R10)(AX*8), R14
 	LEAQ    (R14)(AX*8), R14
+	MOVQ    R9, R12
+	MOVQ    R10, R11
+	MOVQ    4096(SP), R13
 	VMOVUPS (BX), Z0
 	VMOVUPS 64(BX), Z1
 	VMOVUPS 128(BX), Z2
@@ -3158,8 +2513,7 @@ tile:
 	VMOVUPS 2368(BX), Z13
 	VMOVUPS 2432(BX), Z14
 	VMOVUPS 2496(BX), Z15
-
-pass0:
+block:
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_14
 	PREFETCHT0 (R14)
@@ -3167,14 +2521,13 @@ pass0:
 	PREFETCHT0 (R14)(AX*2)
 	PREFETCHT0 (R14)(DX*1)
 	JMP        fetched_14
-
 level2_14:
 	PREFETCHT1 (R14)
 	PREFETCHT1 (R14)(AX*1)
 	PREFETCHT1 (R14)(AX*2)
 	PREFETCHT1 (R14)(DX*1)
-
 fetched_14:
+	ADDQ      $+64, R14
 	VMOVUPS   (R12), Z16
 	VMOVUPS   (R12)(CX*1), Z17
 	VPMOVZXWD (R11), Z18
@@ -3229,9 +2582,8 @@ fetched_14:
 	VADDPS    Z16, Z15, Z15
 	ADDQ      $+64, R11
 	ADDQ      $+128, R12
-	ADDQ      $+64, R14
 	DECQ      R13
-	JNZ       pass0
+	JNZ       block
 	VMOVUPS   Z0, (BX)
 	VMOVUPS   Z1, 64(BX)
 	VMOVUPS   Z2, 128(BX)
@@ -3261,7 +2613,6 @@ fetched_14:
 	MOVQ      tiles+48(FP), BX
 	SHLQ      $0x02, DX
 	LEAQ      (SP), CX
-
 fold:
 	VMOVUPS       (CX), Z0
 	VMOVUPS       64(CX), Z1
@@ -3348,7 +2699,7 @@ fold:
 
 // func bf16Columns3AVX512(dst *float32, dstStride int, w *byte, stride int, x *float32, blocks int, tiles int)
 // Requires: AVX, AVX512F, AVX512VL, CMOV, MMX+
-TEXT ·bf16Columns3AVX512(SB), $6152-56
+TEXT ·bf16Columns3AVX512(SB), $6160-56
 	MOVQ   stride+24(FP), AX
 	MOVQ   blocks+40(FP), CX
 	SHLQ   $0x07, CX
@@ -3356,7 +2707,6 @@ TEXT ·bf16Columns3AVX512(SB), $6152-56
 	VXORPS X0, X0, X0
 	LEAQ   (SP), BX
 	MOVQ   $+24, SI
-
 zero:
 	VMOVUPS Z0, (BX)
 	VMOVUPS Z0, 64(BX)
@@ -3368,7 +2718,6 @@ zero:
 	MOVQ    w+16(FP), R8
 	MOVQ    x+32(FP), R9
 	MOVQ    blocks+40(FP), SI
-
 panel:
 	MOVQ    $+16, BX
 	CMPQ    SI, BX
@@ -3377,13 +2726,14 @@ panel:
 	MOVQ    R8, R10
 	LEAQ    (SP), BX
 	MOVQ    tiles+48(FP), DI
-
 tile:
+	MOVQ $+2, 6152(SP)
+	LEAQ (R10)(AX*8), R14
+	LEAQ (R14)(AX*8), R14
+	MOVQ R9, R12
+pass:
 	MOVQ    R10, R11
-	MOVQ    R9, R12
 	MOVQ    6144(SP), R13
-	LEAQ    (R10)(AX*8), R14
-	LEAQ    (R14)(AX*8), R14
 	VMOVUPS (BX), Z0
 	VMOVUPS 128(BX), Z1
 	VMOVUPS 256(BX), Z2
@@ -3396,8 +2746,9 @@ tile:
 	VMOVUPS 4224(BX), Z9
 	VMOVUPS 4352(BX), Z10
 	VMOVUPS 4480(BX), Z11
-
-pass0:
+block:
+	CMPQ       6152(SP), $+2
+	JNE        fetched
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_15
 	PREFETCHT0 (R14)
@@ -3405,14 +2756,14 @@ pass0:
 	PREFETCHT0 (R14)(AX*2)
 	PREFETCHT0 (R14)(DX*1)
 	JMP        fetched_15
-
 level2_15:
 	PREFETCHT1 (R14)
 	PREFETCHT1 (R14)(AX*1)
 	PREFETCHT1 (R14)(AX*2)
 	PREFETCHT1 (R14)(DX*1)
-
 fetched_15:
+	ADDQ $+64, R14
+fetched:
 	VMOVUPS   (R12), Z12
 	VMOVUPS   (R12)(CX*1), Z13
 	VMOVUPS   (R12)(CX*2), Z14
@@ -3450,9 +2801,8 @@ fetched_15:
 	VADDPS    Z12, Z11, Z11
 	ADDQ      $+64, R11
 	ADDQ      $+128, R12
-	ADDQ      $+64, R14
 	DECQ      R13
-	JNZ       pass0
+	JNZ       block
 	VMOVUPS   Z0, (BX)
 	VMOVUPS   Z1, 128(BX)
 	VMOVUPS   Z2, 256(BX)
@@ -3465,74 +2815,16 @@ fetched_15:
 	VMOVUPS   Z9, 4224(BX)
 	VMOVUPS   Z10, 4352(BX)
 	VMOVUPS   Z11, 4480(BX)
-	MOVQ      R10, R11
-	MOVQ      R9, R12
 	MOVQ      6144(SP), R13
-	VMOVUPS   64(BX), Z0
-	VMOVUPS   192(BX), Z1
-	VMOVUPS   320(BX), Z2
-	VMOVUPS   448(BX), Z3
-	VMOVUPS   2112(BX), Z4
-	VMOVUPS   2240(BX), Z5
-	VMOVUPS   2368(BX), Z6
-	VMOVUPS   2496(BX), Z7
-	VMOVUPS   4160(BX), Z8
-	VMOVUPS   4288(BX), Z9
-	VMOVUPS   4416(BX), Z10
-	VMOVUPS   4544(BX), Z11
-
-pass1:
-	VMOVUPS   64(R12), Z12
-	VMOVUPS   64(R12)(CX*1), Z13
-	VMOVUPS   64(R12)(CX*2), Z14
-	VPMOVZXWD 32(R11), Z15
-	VPSLLD    $0x10, Z15, Z15
-	VMULPS    Z12, Z15, Z16
-	VADDPS    Z16, Z0, Z0
-	VMULPS    Z13, Z15, Z16
-	VADDPS    Z16, Z4, Z4
-	VMULPS    Z14, Z15, Z15
-	VADDPS    Z15, Z8, Z8
-	VPMOVZXWD 32(R11)(AX*1), Z15
-	VPSLLD    $0x10, Z15, Z15
-	VMULPS    Z12, Z15, Z16
-	VADDPS    Z16, Z1, Z1
-	VMULPS    Z13, Z15, Z16
-	VADDPS    Z16, Z5, Z5
-	VMULPS    Z14, Z15, Z15
-	VADDPS    Z15, Z9, Z9
-	VPMOVZXWD 32(R11)(AX*2), Z15
-	VPSLLD    $0x10, Z15, Z15
-	VMULPS    Z12, Z15, Z16
-	VADDPS    Z16, Z2, Z2
-	VMULPS    Z13, Z15, Z16
-	VADDPS    Z16, Z6, Z6
-	VMULPS    Z14, Z15, Z15
-	VADDPS    Z15, Z10, Z10
-	VPMOVZXWD 32(R11)(DX*1), Z15
-	VPSLLD    $0x10, Z15, Z15
-	VMULPS    Z12, Z15, Z12
-	VADDPS    Z12, Z3, Z3
-	VMULPS    Z13, Z15, Z12
-	VADDPS    Z12, Z7, Z7
-	VMULPS    Z14, Z15, Z12
-	VADDPS    Z12, Z11, Z11
-	ADDQ      $+64, R11
-	ADDQ      $+128, R12
-	DECQ      R13
-	JNZ       pass1
-	VMOVUPS   Z0, 64(BX)
-	VMOVUPS   Z1, 192(BX)
-	VMOVUPS   Z2, 320(BX)
-	VMOVUPS   Z3, 448(BX)
-	VMOVUPS   Z4, 2112(BX)
-	VMOVUPS   Z5, 2240(BX)
-	VMOVUPS   Z6, 2368(BX)
-	VMOVUPS   Z7, 2496(BX)
-	VMOVUPS   Z8, 4160(BX)
-	VMOVUPS   Z9, 4288(BX)
-	VMOVUPS   Z10, 4416(BX)
-	VMOVUPS   Z11, 4544(BX)
+	SHLQ      $0x07, R13
+	SUBQ      R13, R12
+	ADDQ      $+64, R12
+	ADDQ      $+64, BX
+	ADDQ      $+32, R10
+	DECQ      6152(SP)
+	JNZ       pass
+	SUBQ      $+128, BX
+	SUBQ      $+64, R10
 	LEAQ      (R10)(AX*4), R10
 	ADDQ      $+512, BX
 	DECQ      DI
@@ -3546,7 +2838,6 @@ pass1:
 	MOVQ      tiles+48(FP), BX
 	SHLQ      $0x02, DX
 	LEAQ      (SP), CX
-
 fold:
 	VMOVUPS       (CX), Z0
 	VMOVUPS       64(CX), Z1
@@ -3671,7 +2962,7 @@ fold:
 
 // func bf16Columns4AVX512(dst *float32, dstStride int, w *byte, stride int, x *float32, blocks int, tiles int)
 // Requires: AVX, AVX512F, AVX512VL, CMOV, MMX+
-TEXT ·bf16Columns4AVX512(SB), $8200-56
+TEXT ·bf16Columns4AVX512(SB), $8208-56
 	MOVQ   stride+24(FP), AX
 	MOVQ   blocks+40(FP), CX
 	SHLQ   $0x07, CX
@@ -3680,7 +2971,6 @@ TEXT ·bf16Columns4AVX512(SB), $8200-56
 	VXORPS X0, X0, X0
 	LEAQ   (SP), SI
 	MOVQ   $+32, DI
-
 zero:
 	VMOVUPS Z0, (SI)
 	VMOVUPS Z0, 64(SI)
@@ -3692,7 +2982,6 @@ zero:
 	MOVQ    w+16(FP), R9
 	MOVQ    x+32(FP), R10
 	MOVQ    blocks+40(FP), DI
-
 panel:
 	MOVQ    $+16, SI
 	CMPQ    DI, SI
@@ -3701,13 +2990,14 @@ panel:
 	MOVQ    R9, R11
 	LEAQ    (SP), SI
 	MOVQ    tiles+48(FP), R8
-
 tile:
+	MOVQ $+2, 8200(SP)
+	LEAQ (R11)(AX*8), R15
+	LEAQ (R15)(AX*8), R15
+	MOVQ R10, R13
+pass:
 	MOVQ    R11, R12
-	MOVQ    R10, R13
 	MOVQ    8192(SP), R14
-	LEAQ    (R11)(AX*8), R15
-	LEAQ    (R15)(AX*8), R15
 	VMOVUPS (SI), Z0
 	VMOVUPS 128(SI), Z1
 	VMOVUPS 256(SI), Z2
@@ -3724,8 +3014,9 @@ tile:
 	VMOVUPS 6272(SI), Z13
 	VMOVUPS 6400(SI), Z14
 	VMOVUPS 6528(SI), Z15
-
-pass0:
+block:
+	CMPQ       8200(SP), $+2
+	JNE        fetched
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_16
 	PREFETCHT0 (R15)
@@ -3733,14 +3024,14 @@ pass0:
 	PREFETCHT0 (R15)(AX*2)
 	PREFETCHT0 (R15)(DX*1)
 	JMP        fetched_16
-
 level2_16:
 	PREFETCHT1 (R15)
 	PREFETCHT1 (R15)(AX*1)
 	PREFETCHT1 (R15)(AX*2)
 	PREFETCHT1 (R15)(DX*1)
-
 fetched_16:
+	ADDQ $+64, R15
+fetched:
 	VMOVUPS   (R13), Z16
 	VMOVUPS   (R13)(CX*1), Z17
 	VMOVUPS   (R13)(CX*2), Z18
@@ -3787,9 +3078,8 @@ fetched_16:
 	VADDPS    Z16, Z15, Z15
 	ADDQ      $+64, R12
 	ADDQ      $+128, R13
-	ADDQ      $+64, R15
 	DECQ      R14
-	JNZ       pass0
+	JNZ       block
 	VMOVUPS   Z0, (SI)
 	VMOVUPS   Z1, 128(SI)
 	VMOVUPS   Z2, 256(SI)
@@ -3806,91 +3096,16 @@ fetched_16:
 	VMOVUPS   Z13, 6272(SI)
 	VMOVUPS   Z14, 6400(SI)
 	VMOVUPS   Z15, 6528(SI)
-	MOVQ      R11, R12
-	MOVQ      R10, R13
 	MOVQ      8192(SP), R14
-	VMOVUPS   64(SI), Z0
-	VMOVUPS   192(SI), Z1
-	VMOVUPS   320(SI), Z2
-	VMOVUPS   448(SI), Z3
-	VMOVUPS   2112(SI), Z4
-	VMOVUPS   2240(SI), Z5
-	VMOVUPS   2368(SI), Z6
-	VMOVUPS   2496(SI), Z7
-	VMOVUPS   4160(SI), Z8
-	VMOVUPS   4288(SI), Z9
-	VMOVUPS   4416(SI), Z10
-	VMOVUPS   4544(SI), Z11
-	VMOVUPS   6208(SI), Z12
-	VMOVUPS   6336(SI), Z13
-	VMOVUPS   6464(SI), Z14
-	VMOVUPS   6592(SI), Z15
-
-pass1:
-	VMOVUPS   64(R13), Z16
-	VMOVUPS   64(R13)(CX*1), Z17
-	VMOVUPS   64(R13)(CX*2), Z18
-	VMOVUPS   64(R13)(BX*1), Z19
-	VPMOVZXWD 32(R12), Z20
-	VPSLLD    $0x10, Z20, Z20
-	VMULPS    Z16, Z20, Z21
-	VADDPS    Z21, Z0, Z0
-	VMULPS    Z17, Z20, Z21
-	VADDPS    Z21, Z4, Z4
-	VMULPS    Z18, Z20, Z21
-	VADDPS    Z21, Z8, Z8
-	VMULPS    Z19, Z20, Z20
-	VADDPS    Z20, Z12, Z12
-	VPMOVZXWD 32(R12)(AX*1), Z20
-	VPSLLD    $0x10, Z20, Z20
-	VMULPS    Z16, Z20, Z21
-	VADDPS    Z21, Z1, Z1
-	VMULPS    Z17, Z20, Z21
-	VADDPS    Z21, Z5, Z5
-	VMULPS    Z18, Z20, Z21
-	VADDPS    Z21, Z9, Z9
-	VMULPS    Z19, Z20, Z20
-	VADDPS    Z20, Z13, Z13
-	VPMOVZXWD 32(R12)(AX*2), Z20
-	VPSLLD    $0x10, Z20, Z20
-	VMULPS    Z16, Z20, Z21
-	VADDPS    Z21, Z2, Z2
-	VMULPS    Z17, Z20, Z21
-	VADDPS    Z21, Z6, Z6
-	VMULPS    Z18, Z20, Z21
-	VADDPS    Z21, Z10, Z10
-	VMULPS    Z19, Z20, Z20
-	VADDPS    Z20, Z14, Z14
-	VPMOVZXWD 32(R12)(DX*1), Z20
-	VPSLLD    $0x10, Z20, Z20
-	VMULPS    Z16, Z20, Z16
-	VADDPS    Z16, Z3, Z3
-	VMULPS    Z17, Z20, Z16
-	VADDPS    Z16, Z7, Z7
-	VMULPS    Z18, Z20, Z16
-	VADDPS    Z16, Z11, Z11
-	VMULPS    Z19, Z20, Z16
-	VADDPS    Z16, Z15, Z15
-	ADDQ      $+64, R12
-	ADDQ      $+128, R13
-	DECQ      R14
-	JNZ       pass1
-	VMOVUPS   Z0, 64(SI)
-	VMOVUPS   Z1, 192(SI)
-	VMOVUPS   Z2, 320(SI)
-	VMOVUPS   Z3, 448(SI)
-	VMOVUPS   Z4, 2112(SI)
-	VMOVUPS   Z5, 2240(SI)
-	VMOVUPS   Z6, 2368(SI)
-	VMOVUPS   Z7, 2496(SI)
-	VMOVUPS   Z8, 4160(SI)
-	VMOVUPS   Z9, 4288(SI)
-	VMOVUPS   Z10, 4416(SI)
-	VMOVUPS   Z11, 4544(SI)
-	VMOVUPS   Z12, 6208(SI)
-	VMOVUPS   Z13, 6336(SI)
-	VMOVUPS   Z14, 6464(SI)
-	VMOVUPS   Z15, 6592(SI)
+	SHLQ      $0x07, R14
+	SUBQ      R14, R13
+	ADDQ      $+64, R13
+	ADDQ      $+64, SI
+	ADDQ      $+32, R11
+	DECQ      8200(SP)
+	JNZ       pass
+	SUBQ      $+128, SI
+	SUBQ      $+64, R11
 	LEAQ      (R11)(AX*4), R11
 	ADDQ      $+512, SI
 	DECQ      R8
@@ -3905,7 +3120,6 @@ pass1:
 	SHLQ      $0x02, DX
 	LEAQ      (DX)(DX*2), SI
 	LEAQ      (SP), CX
-
 fold:
 	VMOVUPS       (CX), Z0
 	VMOVUPS       64(CX), Z1
@@ -4075,7 +3289,6 @@ TEXT ·bf16RowsAVX2(SB), NOSPLIT, $0-48
 	MOVQ x+24(FP), BX
 	MOVQ blocks+32(FP), SI
 	MOVQ tiles+40(FP), DI
-
 tile:
 	MOVQ   CX, R8
 	MOVQ   BX, R9
@@ -4089,7 +3302,6 @@ tile:
 	VXORPS X5, X5, X5
 	VXORPS X6, X6, X6
 	VXORPS X7, X7, X7
-
 block:
 	VMOVUPS    (R9), Y8
 	VMOVUPS    32(R9), Y9
@@ -4100,11 +3312,9 @@ block:
 	PREFETCHT0 (R11)
 	PREFETCHT0 (R11)(DX*1)
 	JMP        fetched_17
-
 level2_17:
 	PREFETCHT1 (R11)
 	PREFETCHT1 (R11)(DX*1)
-
 fetched_17:
 	VPMOVZXWD    (R8), Y12
 	VPSLLD       $0x10, Y12, Y12
@@ -4168,14 +3378,13 @@ fetched_17:
 
 // func bf16Columns2AVX2(dst *float32, dstStride int, w *byte, stride int, x *float32, blocks int, tiles int)
 // Requires: AVX, AVX2, CMOV, MMX+
-TEXT ·bf16Columns2AVX2(SB), $4104-56
+TEXT ·bf16Columns2AVX2(SB), $4112-56
 	MOVQ   stride+24(FP), AX
 	MOVQ   blocks+40(FP), CX
 	SHLQ   $0x07, CX
 	VXORPS X0, X0, X0
 	LEAQ   (SP), DX
 	MOVQ   $+16, BX
-
 zero:
 	VMOVUPS Y0, (DX)
 	VMOVUPS Y0, 32(DX)
@@ -4191,7 +3400,6 @@ zero:
 	MOVQ    w+16(FP), DI
 	MOVQ    x+32(FP), R8
 	MOVQ    blocks+40(FP), BX
-
 panel:
 	MOVQ    $+16, DX
 	CMPQ    BX, DX
@@ -4200,13 +3408,14 @@ panel:
 	MOVQ    DI, R9
 	LEAQ    (SP), DX
 	MOVQ    tiles+48(FP), SI
-
 tile:
+	MOVQ $+2, 4104(SP)
+	LEAQ (R9)(AX*8), R13
+	LEAQ (R13)(AX*8), R13
+	MOVQ R8, R11
+pass:
 	MOVQ    R9, R10
-	MOVQ    R8, R11
 	MOVQ    4096(SP), R12
-	LEAQ    (R9)(AX*8), R13
-	LEAQ    (R13)(AX*8), R13
 	VMOVUPS (DX), Y0
 	VMOVUPS 32(DX), Y1
 	VMOVUPS 128(DX), Y2
@@ -4215,19 +3424,20 @@ tile:
 	VMOVUPS 2080(DX), Y5
 	VMOVUPS 2176(DX), Y6
 	VMOVUPS 2208(DX), Y7
-
-pass0:
+block:
+	CMPQ       4104(SP), $+2
+	JNE        fetched
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_18
 	PREFETCHT0 (R13)
 	PREFETCHT0 (R13)(AX*1)
 	JMP        fetched_18
-
 level2_18:
 	PREFETCHT1 (R13)
 	PREFETCHT1 (R13)(AX*1)
-
 fetched_18:
+	ADDQ $+64, R13
+fetched:
 	VMOVUPS   (R11), Y8
 	VMOVUPS   (R11)(CX*1), Y9
 	VPMOVZXWD (R10), Y10
@@ -4258,9 +3468,8 @@ fetched_18:
 	VADDPS    Y8, Y7, Y7
 	ADDQ      $+64, R10
 	ADDQ      $+128, R11
-	ADDQ      $+64, R13
 	DECQ      R12
-	JNZ       pass0
+	JNZ       block
 	VMOVUPS   Y0, (DX)
 	VMOVUPS   Y1, 32(DX)
 	VMOVUPS   Y2, 128(DX)
@@ -4269,59 +3478,16 @@ fetched_18:
 	VMOVUPS   Y5, 2080(DX)
 	VMOVUPS   Y6, 2176(DX)
 	VMOVUPS   Y7, 2208(DX)
-	MOVQ      R9, R10
-	MOVQ      R8, R11
 	MOVQ      4096(SP), R12
-	VMOVUPS   64(DX), Y0
-	VMOVUPS   96(DX), Y1
-	VMOVUPS   192(DX), Y2
-	VMOVUPS   224(DX), Y3
-	VMOVUPS   2112(DX), Y4
-	VMOVUPS   2144(DX), Y5
-	VMOVUPS   2240(DX), Y6
-	VMOVUPS   2272(DX), Y7
-
-pass1:
-	VMOVUPS   64(R11), Y8
-	VMOVUPS   64(R11)(CX*1), Y9
-	VPMOVZXWD 32(R10), Y10
-	VPSLLD    $0x10, Y10, Y10
-	VMULPS    Y8, Y10, Y11
-	VADDPS    Y11, Y0, Y0
-	VMULPS    Y9, Y10, Y10
-	VADDPS    Y10, Y4, Y4
-	VPMOVZXWD 32(R10)(AX*1), Y10
-	VPSLLD    $0x10, Y10, Y10
-	VMULPS    Y8, Y10, Y8
-	VADDPS    Y8, Y2, Y2
-	VMULPS    Y9, Y10, Y8
-	VADDPS    Y8, Y6, Y6
-	VMOVUPS   96(R11), Y8
-	VMOVUPS   96(R11)(CX*1), Y9
-	VPMOVZXWD 48(R10), Y10
-	VPSLLD    $0x10, Y10, Y10
-	VMULPS    Y8, Y10, Y11
-	VADDPS    Y11, Y1, Y1
-	VMULPS    Y9, Y10, Y10
-	VADDPS    Y10, Y5, Y5
-	VPMOVZXWD 48(R10)(AX*1), Y10
-	VPSLLD    $0x10, Y10, Y10
-	VMULPS    Y8, Y10, Y8
-	VADDPS    Y8, Y3, Y3
-	VMULPS    Y9, Y10, Y8
-	VADDPS    Y8, Y7, Y7
-	ADDQ      $+64, R10
-	ADDQ      $+128, R11
-	DECQ      R12
-	JNZ       pass1
-	VMOVUPS   Y0, 64(DX)
-	VMOVUPS   Y1, 96(DX)
-	VMOVUPS   Y2, 192(DX)
-	VMOVUPS   Y3, 224(DX)
-	VMOVUPS   Y4, 2112(DX)
-	VMOVUPS   Y5, 2144(DX)
-	VMOVUPS   Y6, 2240(DX)
-	VMOVUPS   Y7, 2272(DX)
+	SHLQ      $0x07, R12
+	SUBQ      R12, R11
+	ADDQ      $+64, R11
+	ADDQ      $+64, DX
+	ADDQ      $+32, R9
+	DECQ      4104(SP)
+	JNZ       pass
+	SUBQ      $+128, DX
+	SUBQ      $+64, R9
 	LEAQ      (R9)(AX*2), R9
 	ADDQ      $+256, DX
 	DECQ      SI
@@ -4335,7 +3501,6 @@ pass1:
 	MOVQ      tiles+48(FP), BX
 	SHLQ      $0x02, DX
 	LEAQ      (SP), CX
-
 fold:
 	VMOVUPS      (CX), Y0
 	VMOVUPS      32(CX), Y1
@@ -4394,14 +3559,13 @@ fold:
 
 // func bf16Columns3AVX2(dst *float32, dstStride int, w *byte, stride int, x *float32, blocks int, tiles int)
 // Requires: AVX, AVX2, CMOV, MMX+
-TEXT ·bf16Columns3AVX2(SB), $6152-56
+TEXT ·bf16Columns3AVX2(SB), $6160-56
 	MOVQ   stride+24(FP), AX
 	MOVQ   blocks+40(FP), CX
 	SHLQ   $0x07, CX
 	VXORPS X0, X0, X0
 	LEAQ   (SP), DX
 	MOVQ   $+24, BX
-
 zero:
 	VMOVUPS Y0, (DX)
 	VMOVUPS Y0, 32(DX)
@@ -4417,7 +3581,6 @@ zero:
 	MOVQ    w+16(FP), DI
 	MOVQ    x+32(FP), R8
 	MOVQ    blocks+40(FP), BX
-
 panel:
 	MOVQ    $+16, DX
 	CMPQ    BX, DX
@@ -4426,32 +3589,34 @@ panel:
 	MOVQ    DI, R9
 	LEAQ    (SP), DX
 	MOVQ    tiles+48(FP), SI
-
 tile:
+	MOVQ $+4, 6152(SP)
+	LEAQ (R9)(AX*8), R13
+	LEAQ (R13)(AX*8), R13
+	MOVQ R8, R11
+pass:
 	MOVQ    R9, R10
-	MOVQ    R8, R11
 	MOVQ    6144(SP), R12
-	LEAQ    (R9)(AX*8), R13
-	LEAQ    (R13)(AX*8), R13
 	VMOVUPS (DX), Y0
 	VMOVUPS 128(DX), Y1
 	VMOVUPS 2048(DX), Y2
 	VMOVUPS 2176(DX), Y3
 	VMOVUPS 4096(DX), Y4
 	VMOVUPS 4224(DX), Y5
-
-pass0:
+block:
+	CMPQ       6152(SP), $+4
+	JNE        fetched
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_19
 	PREFETCHT0 (R13)
 	PREFETCHT0 (R13)(AX*1)
 	JMP        fetched_19
-
 level2_19:
 	PREFETCHT1 (R13)
 	PREFETCHT1 (R13)(AX*1)
-
 fetched_19:
+	ADDQ $+64, R13
+fetched:
 	VMOVUPS   (R11), Y6
 	VMOVUPS   (R11)(CX*1), Y7
 	VMOVUPS   (R11)(CX*2), Y8
@@ -4473,135 +3638,24 @@ fetched_19:
 	VADDPS    Y6, Y5, Y5
 	ADDQ      $+64, R10
 	ADDQ      $+128, R11
-	ADDQ      $+64, R13
 	DECQ      R12
-	JNZ       pass0
+	JNZ       block
 	VMOVUPS   Y0, (DX)
 	VMOVUPS   Y1, 128(DX)
 	VMOVUPS   Y2, 2048(DX)
 	VMOVUPS   Y3, 2176(DX)
 	VMOVUPS   Y4, 4096(DX)
 	VMOVUPS   Y5, 4224(DX)
-	MOVQ      R9, R10
-	MOVQ      R8, R11
 	MOVQ      6144(SP), R12
-	VMOVUPS   32(DX), Y0
-	VMOVUPS   160(DX), Y1
-	VMOVUPS   2080(DX), Y2
-	VMOVUPS   2208(DX), Y3
-	VMOVUPS   4128(DX), Y4
-	VMOVUPS   4256(DX), Y5
-
-pass1:
-	VMOVUPS   32(R11), Y6
-	VMOVUPS   32(R11)(CX*1), Y7
-	VMOVUPS   32(R11)(CX*2), Y8
-	VPMOVZXWD 16(R10), Y9
-	VPSLLD    $0x10, Y9, Y9
-	VMULPS    Y6, Y9, Y10
-	VADDPS    Y10, Y0, Y0
-	VMULPS    Y7, Y9, Y10
-	VADDPS    Y10, Y2, Y2
-	VMULPS    Y8, Y9, Y9
-	VADDPS    Y9, Y4, Y4
-	VPMOVZXWD 16(R10)(AX*1), Y9
-	VPSLLD    $0x10, Y9, Y9
-	VMULPS    Y6, Y9, Y6
-	VADDPS    Y6, Y1, Y1
-	VMULPS    Y7, Y9, Y6
-	VADDPS    Y6, Y3, Y3
-	VMULPS    Y8, Y9, Y6
-	VADDPS    Y6, Y5, Y5
-	ADDQ      $+64, R10
-	ADDQ      $+128, R11
-	DECQ      R12
-	JNZ       pass1
-	VMOVUPS   Y0, 32(DX)
-	VMOVUPS   Y1, 160(DX)
-	VMOVUPS   Y2, 2080(DX)
-	VMOVUPS   Y3, 2208(DX)
-	VMOVUPS   Y4, 4128(DX)
-	VMOVUPS   Y5, 4256(DX)
-	MOVQ      R9, R10
-	MOVQ      R8, R11
-	MOVQ      6144(SP), R12
-	VMOVUPS   64(DX), Y0
-	VMOVUPS   192(DX), Y1
-	VMOVUPS   2112(DX), Y2
-	VMOVUPS   2240(DX), Y3
-	VMOVUPS   4160(DX), Y4
-	VMOVUPS   4288(DX), Y5
-
-pass2:
-	VMOVUPS   64(R11), Y6
-	VMOVUPS   64(R11)(CX*1), Y7
-	VMOVUPS   64(R11)(CX*2), Y8
-	VPMOVZXWD 32(R10), Y9
-	VPSLLD    $0x10, Y9, Y9
-	VMULPS    Y6, Y9, Y10
-	VADDPS    Y10, Y0, Y0
-	VMULPS    Y7, Y9, Y10
-	VADDPS    Y10, Y2, Y2
-	VMULPS    Y8, Y9, Y9
-	VADDPS    Y9, Y4, Y4
-	VPMOVZXWD 32(R10)(AX*1), Y9
-	VPSLLD    $0x10, Y9, Y9
-	VMULPS    Y6, Y9, Y6
-	VADDPS    Y6, Y1, Y1
-	VMULPS    Y7, Y9, Y6
-	VADDPS    Y6, Y3, Y3
-	VMULPS    Y8, Y9, Y6
-	VADDPS    Y6, Y5, Y5
-	ADDQ      $+64, R10
-	ADDQ      $+128, R11
-	DECQ      R12
-	JNZ       pass2
-	VMOVUPS   Y0, 64(DX)
-	VMOVUPS   Y1, 192(DX)
-	VMOVUPS   Y2, 2112(DX)
-	VMOVUPS   Y3, 2240(DX)
-	VMOVUPS   Y4, 4160(DX)
-	VMOVUPS   Y5, 4288(DX)
-	MOVQ      R9, R10
-	MOVQ      R8, R11
-	MOVQ      6144(SP), R12
-	VMOVUPS   96(DX), Y0
-	VMOVUPS   224(DX), Y1
-	VMOVUPS   2144(DX), Y2
-	VMOVUPS   2272(DX), Y3
-	VMOVUPS   4192(DX), Y4
-	VMOVUPS   4320(DX), Y5
-
-pass3:
-	VMOVUPS   96(R11), Y6
-	VMOVUPS   96(R11)(CX*1), Y7
-	VMOVUPS   96(R11)(CX*2), Y8
-	VPMOVZXWD 48(R10), Y9
-	VPSLLD    $0x10, Y9, Y9
-	VMULPS    Y6, Y9, Y10
-	VADDPS    Y10, Y0, Y0
-	VMULPS    Y7, Y9, Y10
-	VADDPS    Y10, Y2, Y2
-	VMULPS    Y8, Y9, Y9
-	VADDPS    Y9, Y4, Y4
-	VPMOVZXWD 48(R10)(AX*1), Y9
-	VPSLLD    $0x10, Y9, Y9
-	VMULPS    Y6, Y9, Y6
-	VADDPS    Y6, Y1, Y1
-	VMULPS    Y7, Y9, Y6
-	VADDPS    Y6, Y3, Y3
-	VMULPS    Y8, Y9, Y6
-	VADDPS    Y6, Y5, Y5
-	ADDQ      $+64, R10
-	ADDQ      $+128, R11
-	DECQ      R12
-	JNZ       pass3
-	VMOVUPS   Y0, 96(DX)
-	VMOVUPS   Y1, 224(DX)
-	VMOVUPS   Y2, 2144(DX)
-	VMOVUPS   Y3, 2272(DX)
-	VMOVUPS   Y4, 4192(DX)
-	VMOVUPS   Y5, 4320(DX)
+	SHLQ      $0x07, R12
+	SUBQ      R12, R11
+	ADDQ      $+32, R11
+	ADDQ      $+32, DX
+	ADDQ      $+16, R9
+	DECQ      6152(SP)
+	JNZ       pass
+	SUBQ      $+128, DX
+	SUBQ      $+64, R9
 	LEAQ      (R9)(AX*2), R9
 	ADDQ      $+256, DX
 	DECQ      SI
@@ -4615,7 +3669,6 @@ pass3:
 	MOVQ      tiles+48(FP), BX
 	SHLQ      $0x02, DX
 	LEAQ      (SP), CX
-
 fold:
 	VMOVUPS      (CX), Y0
 	VMOVUPS      32(CX), Y1
@@ -4698,7 +3751,7 @@ fold:
 
 // func bf16Columns4AVX2(dst *float32, dstStride int, w *byte, stride int, x *float32, blocks int, tiles int)
 // Requires: AVX, AVX2, CMOV, MMX+
-TEXT ·bf16Columns4AVX2(SB), $8200-56
+TEXT ·bf16Columns4AVX2(SB), $8208-56
 	MOVQ   stride+24(FP), AX
 	MOVQ   blocks+40(FP), CX
 	SHLQ   $0x07, CX
@@ -4706,7 +3759,6 @@ TEXT ·bf16Columns4AVX2(SB), $8200-56
 	VXORPS X0, X0, X0
 	LEAQ   (SP), BX
 	MOVQ   $+32, SI
-
 zero:
 	VMOVUPS Y0, (BX)
 	VMOVUPS Y0, 32(BX)
@@ -4722,7 +3774,6 @@ zero:
 	MOVQ    w+16(FP), R8
 	MOVQ    x+32(FP), R9
 	MOVQ    blocks+40(FP), SI
-
 panel:
 	MOVQ    $+16, BX
 	CMPQ    SI, BX
@@ -4731,13 +3782,14 @@ panel:
 	MOVQ    R8, R10
 	LEAQ    (SP), BX
 	MOVQ    tiles+48(FP), DI
-
 tile:
+	MOVQ $+4, 8200(SP)
+	LEAQ (R10)(AX*8), R14
+	LEAQ (R14)(AX*8), R14
+	MOVQ R9, R12
+pass:
 	MOVQ    R10, R11
-	MOVQ    R9, R12
 	MOVQ    8192(SP), R13
-	LEAQ    (R10)(AX*8), R14
-	LEAQ    (R14)(AX*8), R14
 	VMOVUPS (BX), Y0
 	VMOVUPS 128(BX), Y1
 	VMOVUPS 2048(BX), Y2
@@ -4746,19 +3798,20 @@ tile:
 	VMOVUPS 4224(BX), Y5
 	VMOVUPS 6144(BX), Y6
 	VMOVUPS 6272(BX), Y7
-
-pass0:
+block:
+	CMPQ       8200(SP), $+4
+	JNE        fetched
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_20
 	PREFETCHT0 (R14)
 	PREFETCHT0 (R14)(AX*1)
 	JMP        fetched_20
-
 level2_20:
 	PREFETCHT1 (R14)
 	PREFETCHT1 (R14)(AX*1)
-
 fetched_20:
+	ADDQ $+64, R14
+fetched:
 	VMOVUPS   (R12), Y8
 	VMOVUPS   (R12)(CX*1), Y9
 	VMOVUPS   (R12)(CX*2), Y10
@@ -4785,9 +3838,8 @@ fetched_20:
 	VADDPS    Y8, Y7, Y7
 	ADDQ      $+64, R11
 	ADDQ      $+128, R12
-	ADDQ      $+64, R14
 	DECQ      R13
-	JNZ       pass0
+	JNZ       block
 	VMOVUPS   Y0, (BX)
 	VMOVUPS   Y1, 128(BX)
 	VMOVUPS   Y2, 2048(BX)
@@ -4796,153 +3848,16 @@ fetched_20:
 	VMOVUPS   Y5, 4224(BX)
 	VMOVUPS   Y6, 6144(BX)
 	VMOVUPS   Y7, 6272(BX)
-	MOVQ      R10, R11
-	MOVQ      R9, R12
 	MOVQ      8192(SP), R13
-	VMOVUPS   32(BX), Y0
-	VMOVUPS   160(BX), Y1
-	VMOVUPS   2080(BX), Y2
-	VMOVUPS   2208(BX), Y3
-	VMOVUPS   4128(BX), Y4
-	VMOVUPS   4256(BX), Y5
-	VMOVUPS   6176(BX), Y6
-	VMOVUPS   6304(BX), Y7
-
-pass1:
-	VMOVUPS   32(R12), Y8
-	VMOVUPS   32(R12)(CX*1), Y9
-	VMOVUPS   32(R12)(CX*2), Y10
-	VMOVUPS   32(R12)(DX*1), Y11
-	VPMOVZXWD 16(R11), Y12
-	VPSLLD    $0x10, Y12, Y12
-	VMULPS    Y8, Y12, Y13
-	VADDPS    Y13, Y0, Y0
-	VMULPS    Y9, Y12, Y13
-	VADDPS    Y13, Y2, Y2
-	VMULPS    Y10, Y12, Y13
-	VADDPS    Y13, Y4, Y4
-	VMULPS    Y11, Y12, Y12
-	VADDPS    Y12, Y6, Y6
-	VPMOVZXWD 16(R11)(AX*1), Y12
-	VPSLLD    $0x10, Y12, Y12
-	VMULPS    Y8, Y12, Y8
-	VADDPS    Y8, Y1, Y1
-	VMULPS    Y9, Y12, Y8
-	VADDPS    Y8, Y3, Y3
-	VMULPS    Y10, Y12, Y8
-	VADDPS    Y8, Y5, Y5
-	VMULPS    Y11, Y12, Y8
-	VADDPS    Y8, Y7, Y7
-	ADDQ      $+64, R11
-	ADDQ      $+128, R12
-	DECQ      R13
-	JNZ       pass1
-	VMOVUPS   Y0, 32(BX)
-	VMOVUPS   Y1, 160(BX)
-	VMOVUPS   Y2, 2080(BX)
-	VMOVUPS   Y3, 2208(BX)
-	VMOVUPS   Y4, 4128(BX)
-	VMOVUPS   Y5, 4256(BX)
-	VMOVUPS   Y6, 6176(BX)
-	VMOVUPS   Y7, 6304(BX)
-	MOVQ      R10, R11
-	MOVQ      R9, R12
-	MOVQ      8192(SP), R13
-	VMOVUPS   64(BX), Y0
-	VMOVUPS   192(BX), Y1
-	VMOVUPS   2112(BX), Y2
-	VMOVUPS   2240(BX), Y3
-	VMOVUPS   4160(BX), Y4
-	VMOVUPS   4288(BX), Y5
-	VMOVUPS   6208(BX), Y6
-	VMOVUPS   6336(BX), Y7
-
-pass2:
-	VMOVUPS   64(R12), Y8
-	VMOVUPS   64(R12)(CX*1), Y9
-	VMOVUPS   64(R12)(CX*2), Y10
-	VMOVUPS   64(R12)(DX*1), Y11
-	VPMOVZXWD 32(R11), Y12
-	VPSLLD    $0x10, Y12, Y12
-	VMULPS    Y8, Y12, Y13
-	VADDPS    Y13, Y0, Y0
-	VMULPS    Y9, Y12, Y13
-	VADDPS    Y13, Y2, Y2
-	VMULPS    Y10, Y12, Y13
-	VADDPS    Y13, Y4, Y4
-	VMULPS    Y11, Y12, Y12
-	VADDPS    Y12, Y6, Y6
-	VPMOVZXWD 32(R11)(AX*1), Y12
-	VPSLLD    $0x10, Y12, Y12
-	VMULPS    Y8, Y12, Y8
-	VADDPS    Y8, Y1, Y1
-	VMULPS    Y9, Y12, Y8
-	VADDPS    Y8, Y3, Y3
-	VMULPS    Y10, Y12, Y8
-	VADDPS    Y8, Y5, Y5
-	VMULPS    Y11, Y12, Y8
-	VADDPS    Y8, Y7, Y7
-	ADDQ      $+64, R11
-	ADDQ      $+128, R12
-	DECQ      R13
-	JNZ       pass2
-	VMOVUPS   Y0, 64(BX)
-	VMOVUPS   Y1, 192(BX)
-	VMOVUPS   Y2, 2112(BX)
-	VMOVUPS   Y3, 2240(BX)
-	VMOVUPS   Y4, 4160(BX)
-	VMOVUPS   Y5, 4288(BX)
-	VMOVUPS   Y6, 6208(BX)
-	VMOVUPS   Y7, 6336(BX)
-	MOVQ      R10, R11
-	MOVQ      R9, R12
-	MOVQ      8192(SP), R13
-	VMOVUPS   96(BX), Y0
-	VMOVUPS   224(BX), Y1
-	VMOVUPS   2144(BX), Y2
-	VMOVUPS   2272(BX), Y3
-	VMOVUPS   4192(BX), Y4
-	VMOVUPS   4320(BX), Y5
-	VMOVUPS   6240(BX), Y6
-	VMOVUPS   6368(BX), Y7
-
-pass3:
-	VMOVUPS   96(R12), Y8
-	VMOVUPS   96(R12)(CX*1), Y9
-	VMOVUPS   96(R12)(CX*2), Y10
-	VMOVUPS   96(R12)(DX*1), Y11
-	VPMOVZXWD 48(R11), Y12
-	VPSLLD    $0x10, Y12, Y12
-	VMULPS    Y8, Y12, Y13
-	VADDPS    Y13, Y0, Y0
-	VMULPS    Y9, Y12, Y13
-	VADDPS    Y13, Y2, Y2
-	VMULPS    Y10, Y12, Y13
-	VADDPS    Y13, Y4, Y4
-	VMULPS    Y11, Y12, Y12
-	VADDPS    Y12, Y6, Y6
-	VPMOVZXWD 48(R11)(AX*1), Y12
-	VPSLLD    $0x10, Y12, Y12
-	VMULPS    Y8, Y12, Y8
-	VADDPS    Y8, Y1, Y1
-	VMULPS    Y9, Y12, Y8
-	VADDPS    Y8, Y3, Y3
-	VMULPS    Y10, Y12, Y8
-	VADDPS    Y8, Y5, Y5
-	VMULPS    Y11, Y12, Y8
-	VADDPS    Y8, Y7, Y7
-	ADDQ      $+64, R11
-	ADDQ      $+128, R12
-	DECQ      R13
-	JNZ       pass3
-	VMOVUPS   Y0, 96(BX)
-	VMOVUPS   Y1, 224(BX)
-	VMOVUPS   Y2, 2144(BX)
-	VMOVUPS   Y3, 2272(BX)
-	VMOVUPS   Y4, 4192(BX)
-	VMOVUPS   Y5, 4320(BX)
-	VMOVUPS   Y6, 6240(BX)
-	VMOVUPS   Y7, 6368(BX)
+	SHLQ      $0x07, R13
+	SUBQ      R13, R12
+	ADDQ      $+32, R12
+	ADDQ      $+32, BX
+	ADDQ      $+16, R10
+	DECQ      8200(SP)
+	JNZ       pass
+	SUBQ      $+128, BX
+	SUBQ      $+64, R10
 	LEAQ      (R10)(AX*2), R10
 	ADDQ      $+256, BX
 	DECQ      DI
@@ -4957,7 +3872,6 @@ pass3:
 	SHLQ      $0x02, DX
 	LEAQ      (DX)(DX*2), SI
 	LEAQ      (SP), CX
-
 fold:
 	VMOVUPS      (CX), Y0
 	VMOVUPS      32(CX), Y1

@@ -98,7 +98,6 @@ TEXT ·q6RowsAVX512(SB), NOSPLIT, $256-56
 	VMOVDQU   q6Order<>+0(SB), Y5
 	VMOVDQU64 q6Spread512_0<>+0(SB), Z6
 	VMOVDQU64 q6Spread512_1<>+0(SB), Z7
-
 tile:
 	MOVQ  w+8(FP), BX
 	MOVQ  q+24(FP), SI
@@ -107,13 +106,11 @@ tile:
 	VPXOR Y8, Y8, Y8
 	LEAQ  (BX)(AX*8), R9
 	LEAQ  (R9)(AX*8), R9
-
 block:
 	VPERMPS (DI), Y5, Y9
 	MOVQ    BX, R10
 	LEAQ    (SP), R11
 	MOVQ    $0x00000008, R12
-
 row:
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_1
@@ -122,13 +119,11 @@ row:
 	PREFETCHT0 (R9)(CX*2)
 	PREFETCHT0 (R9)(DX*1)
 	JMP        fetched_1
-
 level2_1:
 	PREFETCHT1 (R9)
 	PREFETCHT1 (R9)(CX*1)
 	PREFETCHT1 (R9)(CX*2)
 	PREFETCHT1 (R9)(DX*1)
-
 fetched_1:
 	ADDQ            $+53, R9
 	VPMOVSXBW       192(R10), Y10
@@ -282,7 +277,6 @@ TEXT ·q6RowsAVX2(SB), NOSPLIT, $256-56
 	VMOVDQU q6Nibble<>+0(SB), Y0
 	VMOVDQU q6High<>+0(SB), Y1
 	VMOVDQU q6Ones<>+0(SB), Y2
-
 tile:
 	MOVQ  w+8(FP), BX
 	MOVQ  q+24(FP), SI
@@ -291,13 +285,11 @@ tile:
 	VPXOR Y3, Y3, Y3
 	LEAQ  (BX)(AX*8), R9
 	LEAQ  (R9)(AX*8), R9
-
 block:
 	VMOVUPS (DI), Y4
 	MOVQ    BX, R10
 	LEAQ    (SP), R11
 	MOVQ    $0x00000008, R12
-
 row:
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_2
@@ -306,13 +298,11 @@ row:
 	PREFETCHT0 (R9)(CX*2)
 	PREFETCHT0 (R9)(DX*1)
 	JMP        fetched_2
-
 level2_2:
 	PREFETCHT1 (R9)
 	PREFETCHT1 (R9)(CX*1)
 	PREFETCHT1 (R9)(CX*2)
 	PREFETCHT1 (R9)(DX*1)
-
 fetched_2:
 	ADDQ           $+53, R9
 	VPMOVSXBW      192(R10), Y5
@@ -515,7 +505,6 @@ TEXT ·q6BatchAVX2(SB), $1216-72
 	CMOVQEQ BX, AX
 	ADDQ    AX, CX
 	MOVQ    stride+24(FP), AX
-
 tile:
 	MOVQ    w+16(FP), CX
 	MOVQ    q+32(FP), DX
@@ -529,7 +518,6 @@ tile:
 	VMOVDQU Y2, 1056(SP)
 	VMOVDQU Y2, 1088(SP)
 	VMOVDQU Y2, 1120(SP)
-
 block:
 	MOVQ         1152(SP), DI
 	VMOVUPS      (BX)(DI*1), Y3
@@ -582,7 +570,6 @@ block:
 	MOVQ         CX, DI
 	LEAQ         896(SP), R8
 	MOVQ         $0x00000004, R9
-
 pair:
 	LEAQ       (DI)(AX*1), R10
 	LEAQ       (DI)(AX*8), R11
@@ -597,7 +584,6 @@ pair:
 	PREFETCHT0 128(R11)(AX*1)
 	PREFETCHT0 192(R11)(AX*1)
 	JMP        fetched_3
-
 level2_3:
 	PREFETCHT1 (R11)
 	PREFETCHT1 64(R11)
@@ -607,7 +593,6 @@ level2_3:
 	PREFETCHT1 64(R11)(AX*1)
 	PREFETCHT1 128(R11)(AX*1)
 	PREFETCHT1 192(R11)(AX*1)
-
 fetched_3:
 	VMOVDQU      (DI), Y3
 	VPAND        Y0, Y3, Y3
@@ -746,7 +731,6 @@ fetched_3:
 	LEAQ         512(SP), R12
 	LEAQ         640(SP), R13
 	MOVQ         $0x00000008, R14
-
 group:
 	VPBROADCASTD 64(R12), Y7
 	VPMADDWD     (R10), Y7, Y7
@@ -852,7 +836,6 @@ group:
 	LEAQ         896(SP), DX
 	LEAQ         32(CX), DI
 	MOVQ         DI, dst+0(FP)
-
 column:
 	VMOVSS (DX), X3
 	VMOVSS X3, (CX)

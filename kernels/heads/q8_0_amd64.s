@@ -24,7 +24,6 @@ TEXT ·q8RowsAVX512VNNI(SB), NOSPLIT, $0-72
 	MOVQ    stride+16(FP), DX
 	LEAQ    (DX)(DX*2), BX
 	VMOVDQU q8Bias<>+0(SB), Y0
-
 tile:
 	MOVQ  w+8(FP), R8
 	MOVQ  R8, SI
@@ -34,7 +33,6 @@ tile:
 	MOVQ  q+24(FP), R11
 	XORQ  R10, R10
 	VPXOR Y1, Y1, Y1
-
 block:
 	VMOVDQU    (R11), Y2
 	CMPB       ·prefetchL2+0(SB), $0x00
@@ -48,7 +46,6 @@ block:
 	PREFETCHT0 (R9)(DX*2)
 	PREFETCHT0 (R9)(BX*1)
 	JMP        fetched_1
-
 level2_1:
 	PREFETCHT1 (R8)
 	PREFETCHT1 (R8)(DX*1)
@@ -58,7 +55,6 @@ level2_1:
 	PREFETCHT1 (R9)(DX*1)
 	PREFETCHT1 (R9)(DX*2)
 	PREFETCHT1 (R9)(BX*1)
-
 fetched_1:
 	VPXOR        2(SI), Y0, Y3
 	VPXOR        Y4, Y4, Y4
@@ -157,7 +153,6 @@ TEXT ·q8RowsAVXVNNI(SB), NOSPLIT, $0-72
 	MOVQ    stride+16(FP), DX
 	LEAQ    (DX)(DX*2), BX
 	VMOVDQU q8Bias<>+0(SB), Y0
-
 tile:
 	MOVQ  w+8(FP), R8
 	MOVQ  R8, SI
@@ -167,7 +162,6 @@ tile:
 	MOVQ  q+24(FP), R11
 	XORQ  R10, R10
 	VPXOR Y1, Y1, Y1
-
 block:
 	VMOVDQU    (R11), Y2
 	CMPB       ·prefetchL2+0(SB), $0x00
@@ -181,7 +175,6 @@ block:
 	PREFETCHT0 (R9)(DX*2)
 	PREFETCHT0 (R9)(BX*1)
 	JMP        fetched_2
-
 level2_2:
 	PREFETCHT1 (R8)
 	PREFETCHT1 (R8)(DX*1)
@@ -191,7 +184,6 @@ level2_2:
 	PREFETCHT1 (R9)(DX*1)
 	PREFETCHT1 (R9)(DX*2)
 	PREFETCHT1 (R9)(BX*1)
-
 fetched_2:
 	VPXOR        2(SI), Y0, Y3
 	VPXOR        Y4, Y4, Y4
@@ -290,7 +282,6 @@ TEXT ·q8RowsAVX2(SB), NOSPLIT, $0-72
 	MOVQ    stride+16(FP), AX
 	LEAQ    (AX)(AX*2), DX
 	VMOVDQU q8Ones<>+0(SB), Y0
-
 tile:
 	MOVQ  w+8(FP), DI
 	MOVQ  DI, BX
@@ -300,7 +291,6 @@ tile:
 	MOVQ  q+24(FP), R10
 	XORQ  R9, R9
 	VPXOR Y1, Y1, Y1
-
 block:
 	VMOVDQU    (R10), Y2
 	CMPB       ·prefetchL2+0(SB), $0x00
@@ -314,7 +304,6 @@ block:
 	PREFETCHT0 (R8)(AX*2)
 	PREFETCHT0 (R8)(DX*1)
 	JMP        fetched_3
-
 level2_3:
 	PREFETCHT1 (DI)
 	PREFETCHT1 (DI)(AX*1)
@@ -324,7 +313,6 @@ level2_3:
 	PREFETCHT1 (R8)(AX*1)
 	PREFETCHT1 (R8)(AX*2)
 	PREFETCHT1 (R8)(DX*1)
-
 fetched_3:
 	VPABSB       2(BX), Y3
 	VPSIGNB      2(BX), Y2, Y4
@@ -438,7 +426,6 @@ TEXT ·q8ColumnsAVX512VNNI(SB), $1120-112
 	MOVQ      scaleStride+72(FP), R12
 	VMOVDQU64 q8ColumnsBias<>+0(SB), Z0
 	VPXORD    Z1, Z1, Z1
-
 tile:
 	MOVQ w+16(FP), SI
 	LEAQ (SI)(DX*4), DI
@@ -448,13 +435,11 @@ tile:
 	MOVQ AX, 1104(SP)
 	MOVQ $+0, 1112(SP)
 	MOVQ 1088(SP), R13
-
 clear:
 	VMOVUPS Z1, (R13)
 	ADDQ    $+64, R13
 	CMPQ    R13, 1096(SP)
 	JNE     clear
-
 block:
 	MOVQ       1104(SP), AX
 	CMPB       ·prefetchL2+0(SB), $0x00
@@ -469,7 +454,6 @@ block:
 	PREFETCHT0 448(AX)
 	PREFETCHT0 512(AX)
 	JMP        fetched_4
-
 level2_4:
 	PREFETCHT1 (AX)
 	PREFETCHT1 64(AX)
@@ -480,7 +464,6 @@ level2_4:
 	PREFETCHT1 384(AX)
 	PREFETCHT1 448(AX)
 	PREFETCHT1 512(AX)
-
 fetched_4:
 	ADDQ         $+544, 1104(SP)
 	VPXOR        X2, X2, X2
@@ -569,7 +552,6 @@ fetched_4:
 	MOVQ         scales+64(FP), BP
 	LEAQ         (BP)(AX*4), BP
 	MOVQ         1088(SP), R13
-
 column:
 	VPXORD        Z4, Z4, Z4
 	VPDPBUSD.BCST (R14), Z10, Z4
@@ -604,7 +586,6 @@ column:
 	JNE           block
 	MOVQ          dst+0(FP), AX
 	MOVQ          1088(SP), R13
-
 store:
 	VMOVUPS (R13), Z3
 	VMOVUPS Z3, (AX)
@@ -645,7 +626,6 @@ TEXT ·q8PanelsAVXVNNI(SB), NOSPLIT, $8-88
 	MOVQ room+80(FP), R9
 	MOVQ x+24(FP), R10
 	XORQ R11, R11
-
 block:
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_5
@@ -658,7 +638,6 @@ block:
 	PREFETCHT0 (R8)(AX*2)
 	PREFETCHT0 (R8)(DX*1)
 	JMP        fetched_5
-
 level2_5:
 	PREFETCHT1 (DI)
 	PREFETCHT1 (DI)(AX*1)
@@ -668,7 +647,6 @@ level2_5:
 	PREFETCHT1 (R8)(AX*1)
 	PREFETCHT1 (R8)(AX*2)
 	PREFETCHT1 (R8)(DX*1)
-
 fetched_5:
 	VMOVDQU   2(BX), Y0
 	VPXOR     q8Bias<>+0(SB), Y0, Y0
@@ -713,7 +691,6 @@ fetched_5:
 	SHLQ      $0x05, R15
 	MOVQ      scales+40(FP), BP
 	ADDQ      BP, R15
-
 panel:
 	VMOVDQU      (R12), Y0
 	VMOVDQU      (R12), Y1
@@ -941,7 +918,6 @@ TEXT ·q8PanelsAVX2(SB), NOSPLIT, $8-88
 	MOVQ room+80(FP), R9
 	MOVQ x+24(FP), R10
 	XORQ R11, R11
-
 block:
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_6
@@ -954,7 +930,6 @@ block:
 	PREFETCHT0 (R8)(AX*2)
 	PREFETCHT0 (R8)(DX*1)
 	JMP        fetched_6
-
 level2_6:
 	PREFETCHT1 (DI)
 	PREFETCHT1 (DI)(AX*1)
@@ -964,7 +939,6 @@ level2_6:
 	PREFETCHT1 (R8)(AX*1)
 	PREFETCHT1 (R8)(AX*2)
 	PREFETCHT1 (R8)(DX*1)
-
 fetched_6:
 	VPMOVSXBW 2(BX), Y0
 	VMOVDQA   Y0, (R9)
@@ -1017,7 +991,6 @@ fetched_6:
 	SHLQ      $0x05, R15
 	MOVQ      scales+40(FP), BP
 	ADDQ      BP, R15
-
 panel:
 	VPXOR        Y0, Y0, Y0
 	VPXOR        Y1, Y1, Y1

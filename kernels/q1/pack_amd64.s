@@ -14,7 +14,6 @@ TEXT ·packRows64AVX2(SB), NOSPLIT, $0-32
 	LEAQ (DX)(DX*2), SI
 	MOVQ DX, DI
 	SHLQ $0x05, DI
-
 block:
 	MOVQ           CX, R8
 	LEAQ           (R8)(DX*4), R9
@@ -436,7 +435,6 @@ TEXT ·packRows128AVX2(SB), NOSPLIT, $0-40
 	MOVQ BX, R8
 	SHLQ $0x04, R8
 	LEAQ (DX)(R8*2), R9
-
 block:
 	// The next 32 rows, as many bytes a block as a block takes.
 	CMPB       ·prefetchL2+0(SB), $0x00
@@ -451,7 +449,6 @@ block:
 	PREFETCHT0 448(R9)
 	PREFETCHT0 512(R9)
 	JMP        fetched_1
-
 level2_1:
 	PREFETCHT1 (R9)
 	PREFETCHT1 64(R9)
@@ -462,7 +459,6 @@ level2_1:
 	PREFETCHT1 384(R9)
 	PREFETCHT1 448(R9)
 	PREFETCHT1 512(R9)
-
 fetched_1:
 	ADDQ           $+576, R9
 	MOVQ           DX, R10

@@ -16,7 +16,6 @@ TEXT ·packWordsAVX2(SB), NOSPLIT, $0-32
 	VMOVDQU packBy4<>+0(SB), Y1
 	VMOVDQU packBy16<>+0(SB), Y2
 	VMOVDQU packOrder<>+0(SB), Y3
-
 unit:
 	VMOVDQU    (DX), Y4
 	VMOVDQU    32(DX), Y5
@@ -141,7 +140,6 @@ TEXT ·unpackTQ1AVX2(SB), NOSPLIT, $0-24
 	MOVQ    blocks+16(FP), DX
 	VMOVDQU packThird<>+0(SB), Y0
 	VMOVDQU packTwoThirds<>+0(SB), Y1
-
 block:
 	VMOVDQU        (CX), Y2
 	VPADDB         Y2, Y2, Y3

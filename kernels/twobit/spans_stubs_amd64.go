@@ -4,380 +4,135 @@
 
 package twobit
 
-// spansTensor1AVX512VNNI multiplies 64 rows of a tile of the layout codes64, in blocks
-// of so many terms of 128 columns, with 1 columns of activations under q8_32 in their natural order, stride
-// bytes apart. Those of dst are dstStride bytes apart, spans are their kernels.Spans.
+// spans1AVX512VNNI multiplies 64 rows of a tile of the layout codes64 or codes128, in blocks of
+// terms times groups times 32 columns, with 1 columns of activations under q8_32 in their
+// natural order, stride bytes apart. Those of dst are dstStride bytes apart. spans are their
+// kernels.Spans, of which a term is the whole or, with two groups, a half. Codes and scales
+// begin with the first row's, skip bytes lie between the codes of a block and those of the
+// next, step from scales to scales. If scales is nil, all are scale.
 //
 //	for r := range 64 {
-//		for each term, the columns of a block and a span:
+//		for each term:
 //			sum := int32(0)
 //			for k := range columns of the term {
 //				sum += share(k/32) * (code(r, k) - 1) * q[k]
 //			}
-//			dst[r] += float32(scale * float32(unit*float32(sum)))
+//			dst[r] += float32(fp16(scale(r)) * float32(unit*float32(sum)))
 //	}
 //
-// Codes and scales begin with the first row's; of the latter there are none.
-//
 //go:noescape
-func spansTensor1AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
+func spans1AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int, groups int, skip int, step int)
 
-// spansTensor2AVX512VNNI multiplies 64 rows of a tile of the layout codes64, in blocks
-// of so many terms of 128 columns, with 2 columns of activations under q8_32 in their natural order, stride
-// bytes apart. Those of dst are dstStride bytes apart, spans are their kernels.Spans.
+// spans2AVX512VNNI multiplies 64 rows of a tile of the layout codes64 or codes128, in blocks of
+// terms times groups times 32 columns, with 2 columns of activations under q8_32 in their
+// natural order, stride bytes apart. Those of dst are dstStride bytes apart. spans are their
+// kernels.Spans, of which a term is the whole or, with two groups, a half. Codes and scales
+// begin with the first row's, skip bytes lie between the codes of a block and those of the
+// next, step from scales to scales. If scales is nil, all are scale.
 //
 //	for r := range 64 {
-//		for each term, the columns of a block and a span:
+//		for each term:
 //			sum := int32(0)
 //			for k := range columns of the term {
 //				sum += share(k/32) * (code(r, k) - 1) * q[k]
 //			}
-//			dst[r] += float32(scale * float32(unit*float32(sum)))
+//			dst[r] += float32(fp16(scale(r)) * float32(unit*float32(sum)))
 //	}
 //
-// Codes and scales begin with the first row's; of the latter there are none.
-//
 //go:noescape
-func spansTensor2AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
+func spans2AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int, groups int, skip int, step int)
 
-// spansTensor4AVX512VNNI multiplies 32 rows of a tile of the layout codes64, in blocks
-// of so many terms of 128 columns, with 4 columns of activations under q8_32 in their natural order, stride
-// bytes apart. Those of dst are dstStride bytes apart, spans are their kernels.Spans.
+// spans4AVX512VNNI multiplies 32 rows of a tile of the layout codes64 or codes128, in blocks of
+// terms times groups times 32 columns, with 4 columns of activations under q8_32 in their
+// natural order, stride bytes apart. Those of dst are dstStride bytes apart. spans are their
+// kernels.Spans, of which a term is the whole or, with two groups, a half. Codes and scales
+// begin with the first row's, skip bytes lie between the codes of a block and those of the
+// next, step from scales to scales. If scales is nil, all are scale.
 //
 //	for r := range 32 {
-//		for each term, the columns of a block and a span:
+//		for each term:
 //			sum := int32(0)
 //			for k := range columns of the term {
 //				sum += share(k/32) * (code(r, k) - 1) * q[k]
 //			}
-//			dst[r] += float32(scale * float32(unit*float32(sum)))
+//			dst[r] += float32(fp16(scale(r)) * float32(unit*float32(sum)))
 //	}
 //
-// Codes and scales begin with the first row's; of the latter there are none.
-//
 //go:noescape
-func spansTensor4AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
+func spans4AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int, groups int, skip int, step int)
 
-// spansTensor1AVXVNNI multiplies 32 rows of a tile of the layout codes64, in blocks
-// of so many terms of 128 columns, with 1 columns of activations under q8_32 in their natural order, stride
-// bytes apart. Those of dst are dstStride bytes apart, spans are their kernels.Spans.
+// spans1AVXVNNI multiplies 32 rows of a tile of the layout codes64 or codes128, in blocks of
+// terms times groups times 32 columns, with 1 columns of activations under q8_32 in their
+// natural order, stride bytes apart. Those of dst are dstStride bytes apart. spans are their
+// kernels.Spans, of which a term is the whole or, with two groups, a half. Codes and scales
+// begin with the first row's, skip bytes lie between the codes of a block and those of the
+// next, step from scales to scales. If scales is nil, all are scale.
 //
 //	for r := range 32 {
-//		for each term, the columns of a block and a span:
+//		for each term:
 //			sum := int32(0)
 //			for k := range columns of the term {
 //				sum += share(k/32) * (code(r, k) - 1) * q[k]
 //			}
-//			dst[r] += float32(scale * float32(unit*float32(sum)))
+//			dst[r] += float32(fp16(scale(r)) * float32(unit*float32(sum)))
 //	}
 //
-// Codes and scales begin with the first row's; of the latter there are none.
-//
 //go:noescape
-func spansTensor1AVXVNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
+func spans1AVXVNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int, groups int, skip int, step int)
 
-// spansTensor4AVXVNNI multiplies 8 rows of a tile of the layout codes64, in blocks
-// of so many terms of 128 columns, with 4 columns of activations under q8_32 in their natural order, stride
-// bytes apart. Those of dst are dstStride bytes apart, spans are their kernels.Spans.
+// spans4AVXVNNI multiplies 8 rows of a tile of the layout codes64 or codes128, in blocks of
+// terms times groups times 32 columns, with 4 columns of activations under q8_32 in their
+// natural order, stride bytes apart. Those of dst are dstStride bytes apart. spans are their
+// kernels.Spans, of which a term is the whole or, with two groups, a half. Codes and scales
+// begin with the first row's, skip bytes lie between the codes of a block and those of the
+// next, step from scales to scales. If scales is nil, all are scale.
 //
 //	for r := range 8 {
-//		for each term, the columns of a block and a span:
+//		for each term:
 //			sum := int32(0)
 //			for k := range columns of the term {
 //				sum += share(k/32) * (code(r, k) - 1) * q[k]
 //			}
-//			dst[r] += float32(scale * float32(unit*float32(sum)))
+//			dst[r] += float32(fp16(scale(r)) * float32(unit*float32(sum)))
 //	}
 //
-// Codes and scales begin with the first row's; of the latter there are none.
-//
 //go:noescape
-func spansTensor4AVXVNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
+func spans4AVXVNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int, groups int, skip int, step int)
 
-// spansTensor1AVX2 multiplies 32 rows of a tile of the layout codes64, in blocks
-// of so many terms of 128 columns, with 1 columns of activations under q8_32 in their natural order, stride
-// bytes apart. Those of dst are dstStride bytes apart, spans are their kernels.Spans.
+// spans1AVX2 multiplies 32 rows of a tile of the layout codes64 or codes128, in blocks of
+// terms times groups times 32 columns, with 1 columns of activations under q8_32 in their
+// natural order, stride bytes apart. Those of dst are dstStride bytes apart. spans are their
+// kernels.Spans, of which a term is the whole or, with two groups, a half. Codes and scales
+// begin with the first row's, skip bytes lie between the codes of a block and those of the
+// next, step from scales to scales. If scales is nil, all are scale.
 //
 //	for r := range 32 {
-//		for each term, the columns of a block and a span:
+//		for each term:
 //			sum := int32(0)
 //			for k := range columns of the term {
 //				sum += share(k/32) * (code(r, k) - 1) * q[k]
 //			}
-//			dst[r] += float32(scale * float32(unit*float32(sum)))
+//			dst[r] += float32(fp16(scale(r)) * float32(unit*float32(sum)))
 //	}
 //
-// Codes and scales begin with the first row's; of the latter there are none.
-//
 //go:noescape
-func spansTensor1AVX2(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
+func spans1AVX2(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int, groups int, skip int, step int)
 
-// spansTensor4AVX2 multiplies 8 rows of a tile of the layout codes64, in blocks
-// of so many terms of 128 columns, with 4 columns of activations under q8_32 in their natural order, stride
-// bytes apart. Those of dst are dstStride bytes apart, spans are their kernels.Spans.
+// spans4AVX2 multiplies 8 rows of a tile of the layout codes64 or codes128, in blocks of
+// terms times groups times 32 columns, with 4 columns of activations under q8_32 in their
+// natural order, stride bytes apart. Those of dst are dstStride bytes apart. spans are their
+// kernels.Spans, of which a term is the whole or, with two groups, a half. Codes and scales
+// begin with the first row's, skip bytes lie between the codes of a block and those of the
+// next, step from scales to scales. If scales is nil, all are scale.
 //
 //	for r := range 8 {
-//		for each term, the columns of a block and a span:
+//		for each term:
 //			sum := int32(0)
 //			for k := range columns of the term {
 //				sum += share(k/32) * (code(r, k) - 1) * q[k]
 //			}
-//			dst[r] += float32(scale * float32(unit*float32(sum)))
+//			dst[r] += float32(fp16(scale(r)) * float32(unit*float32(sum)))
 //	}
 //
-// Codes and scales begin with the first row's; of the latter there are none.
-//
 //go:noescape
-func spansTensor4AVX2(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
-
-// spansBlock641AVX512VNNI multiplies 64 rows of a tile of the layout codes64, in blocks
-// of 64 columns, with 1 columns of activations under q8_32 in their natural order, stride
-// bytes apart. Those of dst are dstStride bytes apart, spans are their kernels.Spans.
-//
-//	for r := range 64 {
-//		for each term, the columns of a block and a span:
-//			sum := int32(0)
-//			for k := range columns of the term {
-//				sum += share(k/32) * (code(r, k) - 1) * q[k]
-//			}
-//			dst[r] += float32(fp16(scale(r, k)) * float32(unit*float32(sum)))
-//	}
-//
-// Codes and scales begin with the first row's.
-//
-//go:noescape
-func spansBlock641AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
-
-// spansBlock642AVX512VNNI multiplies 64 rows of a tile of the layout codes64, in blocks
-// of 64 columns, with 2 columns of activations under q8_32 in their natural order, stride
-// bytes apart. Those of dst are dstStride bytes apart, spans are their kernels.Spans.
-//
-//	for r := range 64 {
-//		for each term, the columns of a block and a span:
-//			sum := int32(0)
-//			for k := range columns of the term {
-//				sum += share(k/32) * (code(r, k) - 1) * q[k]
-//			}
-//			dst[r] += float32(fp16(scale(r, k)) * float32(unit*float32(sum)))
-//	}
-//
-// Codes and scales begin with the first row's.
-//
-//go:noescape
-func spansBlock642AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
-
-// spansBlock644AVX512VNNI multiplies 32 rows of a tile of the layout codes64, in blocks
-// of 64 columns, with 4 columns of activations under q8_32 in their natural order, stride
-// bytes apart. Those of dst are dstStride bytes apart, spans are their kernels.Spans.
-//
-//	for r := range 32 {
-//		for each term, the columns of a block and a span:
-//			sum := int32(0)
-//			for k := range columns of the term {
-//				sum += share(k/32) * (code(r, k) - 1) * q[k]
-//			}
-//			dst[r] += float32(fp16(scale(r, k)) * float32(unit*float32(sum)))
-//	}
-//
-// Codes and scales begin with the first row's.
-//
-//go:noescape
-func spansBlock644AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
-
-// spansBlock641AVXVNNI multiplies 32 rows of a tile of the layout codes64, in blocks
-// of 64 columns, with 1 columns of activations under q8_32 in their natural order, stride
-// bytes apart. Those of dst are dstStride bytes apart, spans are their kernels.Spans.
-//
-//	for r := range 32 {
-//		for each term, the columns of a block and a span:
-//			sum := int32(0)
-//			for k := range columns of the term {
-//				sum += share(k/32) * (code(r, k) - 1) * q[k]
-//			}
-//			dst[r] += float32(fp16(scale(r, k)) * float32(unit*float32(sum)))
-//	}
-//
-// Codes and scales begin with the first row's.
-//
-//go:noescape
-func spansBlock641AVXVNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
-
-// spansBlock644AVXVNNI multiplies 8 rows of a tile of the layout codes64, in blocks
-// of 64 columns, with 4 columns of activations under q8_32 in their natural order, stride
-// bytes apart. Those of dst are dstStride bytes apart, spans are their kernels.Spans.
-//
-//	for r := range 8 {
-//		for each term, the columns of a block and a span:
-//			sum := int32(0)
-//			for k := range columns of the term {
-//				sum += share(k/32) * (code(r, k) - 1) * q[k]
-//			}
-//			dst[r] += float32(fp16(scale(r, k)) * float32(unit*float32(sum)))
-//	}
-//
-// Codes and scales begin with the first row's.
-//
-//go:noescape
-func spansBlock644AVXVNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
-
-// spansBlock641AVX2 multiplies 32 rows of a tile of the layout codes64, in blocks
-// of 64 columns, with 1 columns of activations under q8_32 in their natural order, stride
-// bytes apart. Those of dst are dstStride bytes apart, spans are their kernels.Spans.
-//
-//	for r := range 32 {
-//		for each term, the columns of a block and a span:
-//			sum := int32(0)
-//			for k := range columns of the term {
-//				sum += share(k/32) * (code(r, k) - 1) * q[k]
-//			}
-//			dst[r] += float32(fp16(scale(r, k)) * float32(unit*float32(sum)))
-//	}
-//
-// Codes and scales begin with the first row's.
-//
-//go:noescape
-func spansBlock641AVX2(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
-
-// spansBlock644AVX2 multiplies 8 rows of a tile of the layout codes64, in blocks
-// of 64 columns, with 4 columns of activations under q8_32 in their natural order, stride
-// bytes apart. Those of dst are dstStride bytes apart, spans are their kernels.Spans.
-//
-//	for r := range 8 {
-//		for each term, the columns of a block and a span:
-//			sum := int32(0)
-//			for k := range columns of the term {
-//				sum += share(k/32) * (code(r, k) - 1) * q[k]
-//			}
-//			dst[r] += float32(fp16(scale(r, k)) * float32(unit*float32(sum)))
-//	}
-//
-// Codes and scales begin with the first row's.
-//
-//go:noescape
-func spansBlock644AVX2(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
-
-// spansBlock1AVX512VNNI multiplies 64 rows of a tile of the layout codes64, in blocks
-// of so many terms of 128 columns, with 1 columns of activations under q8_32 in their natural order, stride
-// bytes apart. Those of dst are dstStride bytes apart, spans are their kernels.Spans.
-//
-//	for r := range 64 {
-//		for each term, the columns of a block and a span:
-//			sum := int32(0)
-//			for k := range columns of the term {
-//				sum += share(k/32) * (code(r, k) - 1) * q[k]
-//			}
-//			dst[r] += float32(fp16(scale(r, k)) * float32(unit*float32(sum)))
-//	}
-//
-// Codes and scales begin with the first row's.
-//
-//go:noescape
-func spansBlock1AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
-
-// spansBlock2AVX512VNNI multiplies 64 rows of a tile of the layout codes64, in blocks
-// of so many terms of 128 columns, with 2 columns of activations under q8_32 in their natural order, stride
-// bytes apart. Those of dst are dstStride bytes apart, spans are their kernels.Spans.
-//
-//	for r := range 64 {
-//		for each term, the columns of a block and a span:
-//			sum := int32(0)
-//			for k := range columns of the term {
-//				sum += share(k/32) * (code(r, k) - 1) * q[k]
-//			}
-//			dst[r] += float32(fp16(scale(r, k)) * float32(unit*float32(sum)))
-//	}
-//
-// Codes and scales begin with the first row's.
-//
-//go:noescape
-func spansBlock2AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
-
-// spansBlock4AVX512VNNI multiplies 32 rows of a tile of the layout codes64, in blocks
-// of so many terms of 128 columns, with 4 columns of activations under q8_32 in their natural order, stride
-// bytes apart. Those of dst are dstStride bytes apart, spans are their kernels.Spans.
-//
-//	for r := range 32 {
-//		for each term, the columns of a block and a span:
-//			sum := int32(0)
-//			for k := range columns of the term {
-//				sum += share(k/32) * (code(r, k) - 1) * q[k]
-//			}
-//			dst[r] += float32(fp16(scale(r, k)) * float32(unit*float32(sum)))
-//	}
-//
-// Codes and scales begin with the first row's.
-//
-//go:noescape
-func spansBlock4AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
-
-// spansBlock1AVXVNNI multiplies 32 rows of a tile of the layout codes64, in blocks
-// of so many terms of 128 columns, with 1 columns of activations under q8_32 in their natural order, stride
-// bytes apart. Those of dst are dstStride bytes apart, spans are their kernels.Spans.
-//
-//	for r := range 32 {
-//		for each term, the columns of a block and a span:
-//			sum := int32(0)
-//			for k := range columns of the term {
-//				sum += share(k/32) * (code(r, k) - 1) * q[k]
-//			}
-//			dst[r] += float32(fp16(scale(r, k)) * float32(unit*float32(sum)))
-//	}
-//
-// Codes and scales begin with the first row's.
-//
-//go:noescape
-func spansBlock1AVXVNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
-
-// spansBlock4AVXVNNI multiplies 8 rows of a tile of the layout codes64, in blocks
-// of so many terms of 128 columns, with 4 columns of activations under q8_32 in their natural order, stride
-// bytes apart. Those of dst are dstStride bytes apart, spans are their kernels.Spans.
-//
-//	for r := range 8 {
-//		for each term, the columns of a block and a span:
-//			sum := int32(0)
-//			for k := range columns of the term {
-//				sum += share(k/32) * (code(r, k) - 1) * q[k]
-//			}
-//			dst[r] += float32(fp16(scale(r, k)) * float32(unit*float32(sum)))
-//	}
-//
-// Codes and scales begin with the first row's.
-//
-//go:noescape
-func spansBlock4AVXVNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
-
-// spansBlock1AVX2 multiplies 32 rows of a tile of the layout codes64, in blocks
-// of so many terms of 128 columns, with 1 columns of activations under q8_32 in their natural order, stride
-// bytes apart. Those of dst are dstStride bytes apart, spans are their kernels.Spans.
-//
-//	for r := range 32 {
-//		for each term, the columns of a block and a span:
-//			sum := int32(0)
-//			for k := range columns of the term {
-//				sum += share(k/32) * (code(r, k) - 1) * q[k]
-//			}
-//			dst[r] += float32(fp16(scale(r, k)) * float32(unit*float32(sum)))
-//	}
-//
-// Codes and scales begin with the first row's.
-//
-//go:noescape
-func spansBlock1AVX2(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
-
-// spansBlock4AVX2 multiplies 8 rows of a tile of the layout codes64, in blocks
-// of so many terms of 128 columns, with 4 columns of activations under q8_32 in their natural order, stride
-// bytes apart. Those of dst are dstStride bytes apart, spans are their kernels.Spans.
-//
-//	for r := range 8 {
-//		for each term, the columns of a block and a span:
-//			sum := int32(0)
-//			for k := range columns of the term {
-//				sum += share(k/32) * (code(r, k) - 1) * q[k]
-//			}
-//			dst[r] += float32(fp16(scale(r, k)) * float32(unit*float32(sum)))
-//	}
-//
-// Codes and scales begin with the first row's.
-//
-//go:noescape
-func spansBlock4AVX2(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
+func spans4AVX2(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int, groups int, skip int, step int)

@@ -194,7 +194,6 @@ TEXT ·ternaryRowsAVX512VNNI(SB), NOSPLIT, $0-52
 	DECQ      R11
 	KMOVW     R11, K1
 	SHRQ      $0x06, SI
-
 tile:
 	VMOVDQU32 (DI), Z4
 	VMOVDQU32 (DI), Z8
@@ -204,7 +203,6 @@ tile:
 	LEAQ      64(DI), R11
 	MOVQ      SI, R12
 	LEAQ      4096(DX)(R10*1), R13
-
 segment:
 	MOVQ    $+4096, R14
 	CMPQ    R12, R14
@@ -212,7 +210,6 @@ segment:
 	SUBQ    R14, R12
 	TESTQ   R14, R14
 	JZ      last
-
 unit:
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_1
@@ -221,13 +218,11 @@ unit:
 	PREFETCHT0 128(R13)
 	PREFETCHT0 192(R13)
 	JMP        fetched_1
-
 level2_1:
 	PREFETCHT1 (R13)
 	PREFETCHT1 64(R13)
 	PREFETCHT1 128(R13)
 	PREFETCHT1 192(R13)
-
 fetched_1:
 	VMOVDQU64 (R11), Z20
 	VMOVDQU64 64(R11), Z21
@@ -276,7 +271,6 @@ fetched_1:
 	JNZ       unit
 	TESTQ     R12, R12
 	JNZ       fold
-
 last:
 	KTESTW      K1, K1
 	JZ          fold
@@ -320,7 +314,6 @@ last:
 	VPDPBUSD    Z22, Z20, Z18
 	VPANDD      Z3, Z24, Z20
 	VPDPBUSD    Z23, Z20, Z19
-
 fold:
 	VPSRAD        $0x02, Z5, Z5
 	VPADDD        Z5, Z4, Z4
@@ -382,10 +375,8 @@ fold:
 	JZ            single
 	VMOVUPS       X8, (AX)
 	JMP           stored
-
 single:
 	VMOVSS X8, (AX)
-
 stored:
 	ADDQ R10, DX
 	ADDQ $+16, AX
@@ -421,7 +412,6 @@ TEXT ·ternaryRowsAVXVNNI(SB), NOSPLIT, $8-52
 	LEAQ    twobitPrefix<>+64(SB), R10
 	SUBQ    R11, R10
 	SHRQ    $0x06, BX
-
 tile:
 	VMOVDQU (SI), Y2
 	VMOVDQU (SI), Y4
@@ -431,7 +421,6 @@ tile:
 	LEAQ    64(SI), R13
 	MOVQ    BX, R14
 	LEAQ    4096(CX)(R9*1), R15
-
 segment:
 	MOVQ    $+4096, BP
 	CMPQ    R14, BP
@@ -439,7 +428,6 @@ segment:
 	SUBQ    BP, R14
 	TESTQ   BP, BP
 	JZ      last
-
 unit:
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_2
@@ -448,13 +436,11 @@ unit:
 	PREFETCHT0 128(R15)
 	PREFETCHT0 192(R15)
 	JMP        fetched_2
-
 level2_2:
 	PREFETCHT1 (R15)
 	PREFETCHT1 64(R15)
 	PREFETCHT1 128(R15)
 	PREFETCHT1 192(R15)
-
 fetched_2:
 	VMOVDQU (R13), Y10
 	VMOVDQU 64(R13), Y11
@@ -551,7 +537,6 @@ fetched_2:
 	JNZ     unit
 	TESTQ   R14, R14
 	JNZ     fold
-
 last:
 	TESTQ      R11, R11
 	JZ         fold
@@ -651,7 +636,6 @@ last:
 	BYTE       $0xc4; BYTE $0x42; BYTE $0x2d; BYTE $0x50; BYTE $0xc4 // VPDPBUSD Y12, Y10, Y8
 	VPAND      Y1, Y14, Y10
 	BYTE       $0xc4; BYTE $0x42; BYTE $0x2d; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y10, Y9
-
 fold:
 	VPSRAD       $0x02, Y3, Y3
 	VPADDD       Y3, Y2, Y2
@@ -687,10 +671,8 @@ fold:
 	JZ           single
 	VMOVUPS      X2, (AX)
 	JMP          stored
-
 single:
 	VMOVSS X2, (AX)
-
 stored:
 	ADDQ R9, CX
 	ADDQ $+16, AX
@@ -730,7 +712,6 @@ TEXT ·ternaryRowsAVX2(SB), NOSPLIT, $8-52
 	LEAQ    twobitPrefix<>+64(SB), R10
 	SUBQ    R11, R10
 	SHRQ    $0x06, BX
-
 tile:
 	VMOVDQU (SI), Y4
 	VPSLLD  $0x02, Y4, Y4
@@ -744,7 +725,6 @@ tile:
 	LEAQ    64(SI), R13
 	MOVQ    BX, R14
 	LEAQ    4096(CX)(R9*1), R15
-
 segment:
 	MOVQ    $+3, BP
 	CMPQ    R14, BP
@@ -752,7 +732,6 @@ segment:
 	SUBQ    BP, R14
 	TESTQ   BP, BP
 	JZ      last
-
 unit:
 	PREFETCHT0 (R15)
 	PREFETCHT0 64(R15)
@@ -877,7 +856,6 @@ unit:
 	JNZ        unit
 	TESTQ      R14, R14
 	JNZ        fold
-
 last:
 	TESTQ      R11, R11
 	JZ         fold
@@ -1001,7 +979,6 @@ last:
 	VPAND      Y1, Y14, Y14
 	VPMADDUBSW 224(R13), Y14, Y14
 	VPADDW     Y14, Y12, Y12
-
 fold:
 	VPMADDWD     twobitWordFours<>+0(SB), Y2, Y2
 	VPADDD       Y2, Y4, Y4
@@ -1050,10 +1027,8 @@ fold:
 	JZ           single
 	VMOVUPS      X4, (AX)
 	JMP          stored
-
 single:
 	VMOVSS X4, (AX)
-
 stored:
 	ADDQ R9, CX
 	ADDQ $+16, AX
@@ -1071,7 +1046,6 @@ TEXT ·arrangeRowsI2SAVX2(SB), NOSPLIT, $0-24
 	VMOVDQU  twobitByteOnes<>+0(SB), Y0
 	VPCMPEQD Y1, Y1, Y1
 	VPXOR    Y2, Y2, Y2
-
 unit:
 	VMOVDQU      96(CX), Y3
 	VMOVDQU      64(CX), Y4
@@ -1134,7 +1108,6 @@ TEXT ·arrangeRowsI2SARMAVX2(SB), NOSPLIT, $0-24
 	VMOVDQU  twobitByteOnes<>+0(SB), Y0
 	VPCMPEQD Y1, Y1, Y1
 	VPXOR    Y2, Y2, Y2
-
 unit:
 	VMOVDQU      48(CX), X3
 	VINSERTI128  $0x01, 112(CX), Y3, Y3
@@ -1207,7 +1180,6 @@ TEXT ·arrangeRowsU32AVX2(SB), NOSPLIT, $0-24
 	VPXOR    Y2, Y2, Y2
 	VMOVDQU  twobitByteQuads<>+0(SB), Y3
 	VMOVDQU  twobitDwordLanes<>+0(SB), Y4
-
 unit:
 	VMOVDQU      (CX), Y5
 	VPSHUFB      Y3, Y5, Y5
@@ -1302,7 +1274,6 @@ TEXT ·arrangeRowsTQ2AVX2(SB), NOSPLIT, $0-24
 	VMOVDQU  twobitByteOnes<>+0(SB), Y0
 	VPCMPEQD Y1, Y1, Y1
 	VPXOR    Y2, Y2, Y2
-
 unit:
 	VMOVDQU      (CX), Y3
 	VMOVDQU      32(CX), Y4
@@ -1366,7 +1337,6 @@ TEXT ·arrangeRowsDwordsAVX2(SB), NOSPLIT, $0-24
 	VPCMPEQD Y1, Y1, Y1
 	VPXOR    Y2, Y2, Y2
 	VMOVDQU  twobitDwordLanes<>+0(SB), Y3
-
 unit:
 	VMOVDQU      (CX), Y4
 	VMOVDQU      32(CX), Y5
@@ -1453,7 +1423,6 @@ TEXT ·arrangeBlocksTQ232AVX2(SB), NOSPLIT, $0-24
 	VMOVDQU  twobitByteOnes<>+0(SB), Y0
 	VPCMPEQD Y1, Y1, Y1
 	VPSLLW   $0x06, Y1, Y1
-
 unit:
 	VMOVDQU    (CX), Y2
 	VMOVDQU    32(CX), Y3
@@ -1507,7 +1476,6 @@ TEXT ·arrangeBlocksQ232AVX2(SB), NOSPLIT, $0-24
 	VPSLLW   $0x06, Y1, Y1
 	VMOVDQU  twobitByteQuads<>+0(SB), Y2
 	VMOVDQU  twobitDwordLanes<>+0(SB), Y3
-
 unit:
 	VMOVDQU     (CX), Y4
 	VPSHUFB     Y2, Y4, Y4
@@ -1591,7 +1559,6 @@ TEXT ·arrangeBlocksTQ264AVX2(SB), NOSPLIT, $0-24
 	VMOVDQU  twobitByteOnes<>+0(SB), Y0
 	VPCMPEQD Y1, Y1, Y1
 	VPSLLW   $0x06, Y1, Y1
-
 unit:
 	VMOVDQU    (CX), Y2
 	VMOVDQU    32(CX), Y3
@@ -1645,7 +1612,6 @@ TEXT ·arrangeBlocksQ264AVX2(SB), NOSPLIT, $0-24
 	VPSLLW   $0x06, Y1, Y1
 	VMOVDQU  twobitByteQuads<>+0(SB), Y2
 	VMOVDQU  twobitDwordLanes<>+0(SB), Y3
-
 unit:
 	VMOVDQU     (CX), Y4
 	VPSHUFB     Y2, Y4, Y4
@@ -1795,14 +1761,14 @@ TEXT ·panelAVX512VNNI(SB), NOSPLIT, $128-48
 	MOVQ      blocks+40(FP), CX
 	VMOVDQU64 twobitByteOnes<>+0(SB), Z0
 	XORQ      DI, DI
-
 block:
 	VPXORD Z1, Z1, Z1
 	MOVQ   AX, SI
 	ADDQ   $+64, AX
 	MOVQ   groups+32(FP), BX
-
 group:
+	MOVQ $+4, R8
+shift:
 	MOVQ         (SP), DX
 	VMOVDQU32    (DX)(DI*1), X2
 	MOVQ         32(SP), DX
@@ -1851,162 +1817,22 @@ group:
 	VPDPBUSD     Z8, Z0, Z1
 	VMOVDQU64    Z9, 768(AX)
 	VPDPBUSD     Z9, Z0, Z1
-	MOVQ         (SP), DX
-	VMOVDQU32    64(DX)(DI*1), X11
-	MOVQ         32(SP), DX
-	VINSERTI32X4 $0x01, 64(DX)(DI*1), Z11, Z11
-	MOVQ         64(SP), DX
-	VINSERTI32X4 $0x02, 64(DX)(DI*1), Z11, Z11
-	MOVQ         96(SP), DX
-	VINSERTI32X4 $0x03, 64(DX)(DI*1), Z11, Z11
-	MOVQ         8(SP), DX
-	VMOVDQU32    64(DX)(DI*1), X12
-	MOVQ         40(SP), DX
-	VINSERTI32X4 $0x01, 64(DX)(DI*1), Z12, Z12
-	MOVQ         72(SP), DX
-	VINSERTI32X4 $0x02, 64(DX)(DI*1), Z12, Z12
-	MOVQ         104(SP), DX
-	VINSERTI32X4 $0x03, 64(DX)(DI*1), Z12, Z12
-	MOVQ         16(SP), DX
-	VMOVDQU32    64(DX)(DI*1), X13
-	MOVQ         48(SP), DX
-	VINSERTI32X4 $0x01, 64(DX)(DI*1), Z13, Z13
-	MOVQ         80(SP), DX
-	VINSERTI32X4 $0x02, 64(DX)(DI*1), Z13, Z13
-	MOVQ         112(SP), DX
-	VINSERTI32X4 $0x03, 64(DX)(DI*1), Z13, Z13
-	MOVQ         24(SP), DX
-	VMOVDQU32    64(DX)(DI*1), X14
-	MOVQ         56(SP), DX
-	VINSERTI32X4 $0x01, 64(DX)(DI*1), Z14, Z14
-	MOVQ         88(SP), DX
-	VINSERTI32X4 $0x02, 64(DX)(DI*1), Z14, Z14
-	MOVQ         120(SP), DX
-	VINSERTI32X4 $0x03, 64(DX)(DI*1), Z14, Z14
-	VPUNPCKLDQ   Z12, Z11, Z6
-	VPUNPCKLDQ   Z14, Z13, Z8
-	VPUNPCKHDQ   Z12, Z11, Z9
-	VPUNPCKHDQ   Z14, Z13, Z10
-	VPUNPCKLQDQ  Z8, Z6, Z7
-	VPUNPCKHQDQ  Z8, Z6, Z6
-	VPUNPCKLQDQ  Z10, Z9, Z8
-	VPUNPCKHQDQ  Z10, Z9, Z9
-	VMOVDQU64    Z7, 64(AX)
-	VPDPBUSD     Z7, Z0, Z1
-	VMOVDQU64    Z6, 320(AX)
-	VPDPBUSD     Z6, Z0, Z1
-	VMOVDQU64    Z8, 576(AX)
-	VPDPBUSD     Z8, Z0, Z1
-	VMOVDQU64    Z9, 832(AX)
-	VPDPBUSD     Z9, Z0, Z1
-	MOVQ         (SP), DX
-	VMOVDQU32    128(DX)(DI*1), X15
-	MOVQ         32(SP), DX
-	VINSERTI32X4 $0x01, 128(DX)(DI*1), Z15, Z15
-	MOVQ         64(SP), DX
-	VINSERTI32X4 $0x02, 128(DX)(DI*1), Z15, Z15
-	MOVQ         96(SP), DX
-	VINSERTI32X4 $0x03, 128(DX)(DI*1), Z15, Z15
-	MOVQ         8(SP), DX
-	VMOVDQU32    128(DX)(DI*1), X16
-	MOVQ         40(SP), DX
-	VINSERTI32X4 $0x01, 128(DX)(DI*1), Z16, Z16
-	MOVQ         72(SP), DX
-	VINSERTI32X4 $0x02, 128(DX)(DI*1), Z16, Z16
-	MOVQ         104(SP), DX
-	VINSERTI32X4 $0x03, 128(DX)(DI*1), Z16, Z16
-	MOVQ         16(SP), DX
-	VMOVDQU32    128(DX)(DI*1), X17
-	MOVQ         48(SP), DX
-	VINSERTI32X4 $0x01, 128(DX)(DI*1), Z17, Z17
-	MOVQ         80(SP), DX
-	VINSERTI32X4 $0x02, 128(DX)(DI*1), Z17, Z17
-	MOVQ         112(SP), DX
-	VINSERTI32X4 $0x03, 128(DX)(DI*1), Z17, Z17
-	MOVQ         24(SP), DX
-	VMOVDQU32    128(DX)(DI*1), X18
-	MOVQ         56(SP), DX
-	VINSERTI32X4 $0x01, 128(DX)(DI*1), Z18, Z18
-	MOVQ         88(SP), DX
-	VINSERTI32X4 $0x02, 128(DX)(DI*1), Z18, Z18
-	MOVQ         120(SP), DX
-	VINSERTI32X4 $0x03, 128(DX)(DI*1), Z18, Z18
-	VPUNPCKLDQ   Z16, Z15, Z6
-	VPUNPCKLDQ   Z18, Z17, Z8
-	VPUNPCKHDQ   Z16, Z15, Z9
-	VPUNPCKHDQ   Z18, Z17, Z10
-	VPUNPCKLQDQ  Z8, Z6, Z7
-	VPUNPCKHQDQ  Z8, Z6, Z6
-	VPUNPCKLQDQ  Z10, Z9, Z8
-	VPUNPCKHQDQ  Z10, Z9, Z9
-	VMOVDQU64    Z7, 128(AX)
-	VPDPBUSD     Z7, Z0, Z1
-	VMOVDQU64    Z6, 384(AX)
-	VPDPBUSD     Z6, Z0, Z1
-	VMOVDQU64    Z8, 640(AX)
-	VPDPBUSD     Z8, Z0, Z1
-	VMOVDQU64    Z9, 896(AX)
-	VPDPBUSD     Z9, Z0, Z1
-	MOVQ         (SP), DX
-	VMOVDQU32    192(DX)(DI*1), X19
-	MOVQ         32(SP), DX
-	VINSERTI32X4 $0x01, 192(DX)(DI*1), Z19, Z19
-	MOVQ         64(SP), DX
-	VINSERTI32X4 $0x02, 192(DX)(DI*1), Z19, Z19
-	MOVQ         96(SP), DX
-	VINSERTI32X4 $0x03, 192(DX)(DI*1), Z19, Z19
-	MOVQ         8(SP), DX
-	VMOVDQU32    192(DX)(DI*1), X20
-	MOVQ         40(SP), DX
-	VINSERTI32X4 $0x01, 192(DX)(DI*1), Z20, Z20
-	MOVQ         72(SP), DX
-	VINSERTI32X4 $0x02, 192(DX)(DI*1), Z20, Z20
-	MOVQ         104(SP), DX
-	VINSERTI32X4 $0x03, 192(DX)(DI*1), Z20, Z20
-	MOVQ         16(SP), DX
-	VMOVDQU32    192(DX)(DI*1), X21
-	MOVQ         48(SP), DX
-	VINSERTI32X4 $0x01, 192(DX)(DI*1), Z21, Z21
-	MOVQ         80(SP), DX
-	VINSERTI32X4 $0x02, 192(DX)(DI*1), Z21, Z21
-	MOVQ         112(SP), DX
-	VINSERTI32X4 $0x03, 192(DX)(DI*1), Z21, Z21
-	MOVQ         24(SP), DX
-	VMOVDQU32    192(DX)(DI*1), X22
-	MOVQ         56(SP), DX
-	VINSERTI32X4 $0x01, 192(DX)(DI*1), Z22, Z22
-	MOVQ         88(SP), DX
-	VINSERTI32X4 $0x02, 192(DX)(DI*1), Z22, Z22
-	MOVQ         120(SP), DX
-	VINSERTI32X4 $0x03, 192(DX)(DI*1), Z22, Z22
-	VPUNPCKLDQ   Z20, Z19, Z6
-	VPUNPCKLDQ   Z22, Z21, Z8
-	VPUNPCKHDQ   Z20, Z19, Z9
-	VPUNPCKHDQ   Z22, Z21, Z10
-	VPUNPCKLQDQ  Z8, Z6, Z7
-	VPUNPCKHQDQ  Z8, Z6, Z6
-	VPUNPCKLQDQ  Z10, Z9, Z8
-	VPUNPCKHQDQ  Z10, Z9, Z9
-	VMOVDQU64    Z7, 192(AX)
-	VPDPBUSD     Z7, Z0, Z1
-	VMOVDQU64    Z6, 448(AX)
-	VPDPBUSD     Z6, Z0, Z1
-	VMOVDQU64    Z8, 704(AX)
-	VPDPBUSD     Z8, Z0, Z1
-	VMOVDQU64    Z9, 960(AX)
-	VPDPBUSD     Z9, Z0, Z1
-	ADDQ         $+1024, AX
+	ADDQ         $+64, DI
+	ADDQ         $+64, AX
+	DECQ         R8
+	JNZ          shift
+	SUBQ         $+256, DI
+	ADDQ         $+768, AX
 	ADDQ         $+16, DI
 	TESTQ        $+63, DI
 	JNZ          counted
 	ADDQ         $+192, DI
-
 counted:
 	DECQ      BX
 	JNZ       group
-	VPXORD    Z23, Z23, Z23
-	VPSUBD    Z1, Z23, Z23
-	VMOVDQU64 Z23, (SI)
+	VPXORD    Z11, Z11, Z11
+	VPSUBD    Z1, Z11, Z11
+	VMOVDQU64 Z11, (SI)
 	DECQ      CX
 	JNZ       block
 	VZEROUPPER
@@ -2036,15 +1862,15 @@ TEXT ·stripPanelAVX2(SB), NOSPLIT, $0-48
 	VMOVDQU  twobitByteOnes<>+0(SB), X0
 	VPCMPEQD X1, X1, X1
 	XORQ     R10, R10
-
 block:
 	VPXOR X2, X2, X2
 	MOVQ  AX, R9
 	ADDQ  $+16, AX
 	MOVQ  groups+32(FP), R8
-
 group:
-	VPXOR       X3, X3, X3
+	VPXOR X3, X3, X3
+	MOVQ  $+4, R11
+shift:
 	VMOVDQU     (DX)(R10*1), X4
 	VMOVDQU     (BX)(R10*1), X5
 	VMOVDQU     (SI)(R10*1), X6
@@ -2069,86 +1895,18 @@ group:
 	VMOVDQU     X4, 192(AX)
 	VPMADDUBSW  X4, X0, X4
 	VPADDW      X4, X3, X3
-	VMOVDQU     64(DX)(R10*1), X4
-	VMOVDQU     64(BX)(R10*1), X5
-	VMOVDQU     64(SI)(R10*1), X6
-	VMOVDQU     64(DI)(R10*1), X7
-	VPUNPCKLDQ  X5, X4, X8
-	VPUNPCKLDQ  X7, X6, X9
-	VPUNPCKHDQ  X5, X4, X4
-	VPUNPCKHDQ  X7, X6, X6
-	VPUNPCKLQDQ X9, X8, X5
-	VPUNPCKHQDQ X9, X8, X7
-	VPUNPCKLQDQ X6, X4, X8
-	VPUNPCKHQDQ X6, X4, X4
-	VMOVDQU     X5, 16(AX)
-	VPMADDUBSW  X5, X0, X5
-	VPADDW      X5, X3, X3
-	VMOVDQU     X7, 80(AX)
-	VPMADDUBSW  X7, X0, X7
-	VPADDW      X7, X3, X3
-	VMOVDQU     X8, 144(AX)
-	VPMADDUBSW  X8, X0, X8
-	VPADDW      X8, X3, X3
-	VMOVDQU     X4, 208(AX)
-	VPMADDUBSW  X4, X0, X4
-	VPADDW      X4, X3, X3
-	VMOVDQU     128(DX)(R10*1), X4
-	VMOVDQU     128(BX)(R10*1), X5
-	VMOVDQU     128(SI)(R10*1), X6
-	VMOVDQU     128(DI)(R10*1), X7
-	VPUNPCKLDQ  X5, X4, X8
-	VPUNPCKLDQ  X7, X6, X9
-	VPUNPCKHDQ  X5, X4, X4
-	VPUNPCKHDQ  X7, X6, X6
-	VPUNPCKLQDQ X9, X8, X5
-	VPUNPCKHQDQ X9, X8, X7
-	VPUNPCKLQDQ X6, X4, X8
-	VPUNPCKHQDQ X6, X4, X4
-	VMOVDQU     X5, 32(AX)
-	VPMADDUBSW  X5, X0, X5
-	VPADDW      X5, X3, X3
-	VMOVDQU     X7, 96(AX)
-	VPMADDUBSW  X7, X0, X7
-	VPADDW      X7, X3, X3
-	VMOVDQU     X8, 160(AX)
-	VPMADDUBSW  X8, X0, X8
-	VPADDW      X8, X3, X3
-	VMOVDQU     X4, 224(AX)
-	VPMADDUBSW  X4, X0, X4
-	VPADDW      X4, X3, X3
-	VMOVDQU     192(DX)(R10*1), X4
-	VMOVDQU     192(BX)(R10*1), X5
-	VMOVDQU     192(SI)(R10*1), X6
-	VMOVDQU     192(DI)(R10*1), X7
-	VPUNPCKLDQ  X5, X4, X8
-	VPUNPCKLDQ  X7, X6, X9
-	VPUNPCKHDQ  X5, X4, X4
-	VPUNPCKHDQ  X7, X6, X6
-	VPUNPCKLQDQ X9, X8, X5
-	VPUNPCKHQDQ X9, X8, X7
-	VPUNPCKLQDQ X6, X4, X8
-	VPUNPCKHQDQ X6, X4, X4
-	VMOVDQU     X5, 48(AX)
-	VPMADDUBSW  X5, X0, X5
-	VPADDW      X5, X3, X3
-	VMOVDQU     X7, 112(AX)
-	VPMADDUBSW  X7, X0, X7
-	VPADDW      X7, X3, X3
-	VMOVDQU     X8, 176(AX)
-	VPMADDUBSW  X8, X0, X8
-	VPADDW      X8, X3, X3
-	VMOVDQU     X4, 240(AX)
-	VPMADDUBSW  X4, X0, X4
-	VPADDW      X4, X3, X3
+	ADDQ        $+64, R10
+	ADDQ        $+16, AX
+	DECQ        R11
+	JNZ         shift
+	SUBQ        $+256, R10
 	VPMADDWD    X1, X3, X3
 	VPADDD      X3, X2, X2
-	ADDQ        $+256, AX
+	ADDQ        $+192, AX
 	ADDQ        $+16, R10
 	TESTQ       $+63, R10
 	JNZ         counted
 	ADDQ        $+192, R10
-
 counted:
 	DECQ    R8
 	JNZ     group
@@ -2167,7 +1925,6 @@ TEXT ·codes64AVX512VNNI(SB), NOSPLIT, $0-72
 	MOVQ      dst+0(FP), BX
 	MOVQ      data+8(FP), R8
 	MOVQ      rows+64(FP), SI
-
 tile:
 	VPXORD Z4, Z4, Z4
 	VPXORD Z5, Z5, Z5
@@ -2177,7 +1934,6 @@ tile:
 	MOVQ   q+16(FP), AX
 	MOVQ   sums+32(FP), CX
 	MOVQ   blocks+40(FP), DI
-
 block:
 	VPXORD Z8, Z8, Z8
 	VPXORD Z9, Z9, Z9
@@ -2197,7 +1953,6 @@ block:
 	VPXORD Z23, Z23, Z23
 	VPXORD Z24, Z24, Z24
 	MOVQ   pairs+48(FP), R9
-
 pair:
 	VPSUBD.BCST  (CX), Z24, Z24
 	VPBROADCASTD (AX), Z25
@@ -2211,13 +1966,11 @@ pair:
 	PREFETCHT0   2176(R8)
 	PREFETCHT0   2240(R8)
 	JMP          fetched_3
-
 level2_3:
 	PREFETCHT1 8192(R8)
 	PREFETCHT1 8256(R8)
 	PREFETCHT1 8320(R8)
 	PREFETCHT1 8384(R8)
-
 fetched_3:
 	VMOVDQU64    (R8), Z29
 	VPANDD       Z0, Z29, Z30
@@ -2266,13 +2019,11 @@ fetched_3:
 	PREFETCHT0   2432(R8)
 	PREFETCHT0   2496(R8)
 	JMP          fetched_4
-
 level2_4:
 	PREFETCHT1 8448(R8)
 	PREFETCHT1 8512(R8)
 	PREFETCHT1 8576(R8)
 	PREFETCHT1 8640(R8)
-
 fetched_4:
 	VMOVDQU64   256(R8), Z29
 	VPANDD      Z0, Z29, Z30
@@ -2372,16 +2123,13 @@ fetched_4:
 	PREFETCHT0  2048(R8)
 	PREFETCHT0  2112(R8)
 	JMP         fetched_5
-
 level2_5:
 	PREFETCHT1 8192(R8)
 	PREFETCHT1 8256(R8)
-
 fetched_5:
 	ADDQ $+128, R8
 	DECQ DI
 	JNZ  block
-
 	// Rows of the last tile that only the layout has are not stored.
 	VPBROADCASTD SI, Z25
 	VPCMPGTD     twobitLaneNumbers<>+0(SB), Z25, K1
@@ -2412,7 +2160,6 @@ TEXT ·codes64AVXVNNI(SB), NOSPLIT, $384-72
 	VMOVDQU twobitMask1<>+0(SB), Y1
 	MOVQ    data+8(FP), R9
 	LEAQ    2048(R9), DI
-
 tile:
 	VPXOR   Y2, Y2, Y2
 	VMOVUPS Y2, (SP)
@@ -2427,10 +2174,8 @@ tile:
 	MOVQ    q+16(FP), R10
 	MOVQ    sums+32(FP), R11
 	MOVQ    blocks+40(FP), R8
-
 block:
 	XORQ SI, SI
-
 half:
 	LEAQ  (R9)(SI*2), AX
 	MOVQ  R10, CX
@@ -2445,7 +2190,6 @@ half:
 	VPXOR Y7, Y7, Y7
 	VPXOR Y8, Y8, Y8
 	VPXOR Y9, Y9, Y9
-
 quad:
 	SUBL         (DX), BX
 	SUBL         4(DX), BX
@@ -2457,10 +2201,8 @@ quad:
 	JNE          level2_6
 	PREFETCHT0   (DI)
 	JMP          fetched_6
-
 level2_6:
 	PREFETCHT1 6144(DI)
-
 fetched_6:
 	ADDQ       $+64, DI
 	VMOVDQU    (AX), Y14
@@ -2487,10 +2229,8 @@ fetched_6:
 	JNE        level2_7
 	PREFETCHT0 (DI)
 	JMP        fetched_7
-
 level2_7:
 	PREFETCHT1 6144(DI)
-
 fetched_7:
 	ADDQ         $+64, DI
 	VMOVDQU      64(AX), Y14
@@ -2521,10 +2261,8 @@ fetched_7:
 	JNE          level2_8
 	PREFETCHT0   (DI)
 	JMP          fetched_8
-
 level2_8:
 	PREFETCHT1 6144(DI)
-
 fetched_8:
 	ADDQ       $+64, DI
 	VMOVDQU    256(AX), Y14
@@ -2551,10 +2289,8 @@ fetched_8:
 	JNE        level2_9
 	PREFETCHT0 (DI)
 	JMP        fetched_9
-
 level2_9:
 	PREFETCHT1 6144(DI)
-
 fetched_9:
 	ADDQ         $+64, DI
 	VMOVDQU      320(AX), Y14
@@ -2585,10 +2321,8 @@ fetched_9:
 	JNE          level2_10
 	PREFETCHT0   (DI)
 	JMP          fetched_10
-
 level2_10:
 	PREFETCHT1 6144(DI)
-
 fetched_10:
 	ADDQ       $+64, DI
 	VMOVDQU    512(AX), Y14
@@ -2615,10 +2349,8 @@ fetched_10:
 	JNE        level2_11
 	PREFETCHT0 (DI)
 	JMP        fetched_11
-
 level2_11:
 	PREFETCHT1 6144(DI)
-
 fetched_11:
 	ADDQ         $+64, DI
 	VMOVDQU      576(AX), Y14
@@ -2649,10 +2381,8 @@ fetched_11:
 	JNE          level2_12
 	PREFETCHT0   (DI)
 	JMP          fetched_12
-
 level2_12:
 	PREFETCHT1 6144(DI)
-
 fetched_12:
 	ADDQ       $+64, DI
 	VMOVDQU    768(AX), Y14
@@ -2679,10 +2409,8 @@ fetched_12:
 	JNE        level2_13
 	PREFETCHT0 (DI)
 	JMP        fetched_13
-
 level2_13:
 	PREFETCHT1 6144(DI)
-
 fetched_13:
 	ADDQ         $+64, DI
 	VMOVDQU      832(AX), Y14
@@ -2760,10 +2488,8 @@ fetched_13:
 	JNE          level2_14
 	PREFETCHT0   (DI)
 	JMP          fetched_14
-
 level2_14:
 	PREFETCHT1 6144(DI)
-
 fetched_14:
 	ADDQ    $+64, DI
 	ADDQ    $+64, SI
@@ -2796,18 +2522,15 @@ fetched_14:
 	VMOVUPS 224(SP), Y2
 	VMOVUPS Y2, 224(AX)
 	JMP     stored
-
 few:
 	LEAQ (SP), DX
 	XORQ BX, BX
-
 row:
 	MOVL (DX)(BX*4), SI
 	MOVL SI, (AX)(BX*4)
 	INCQ BX
 	CMPQ BX, CX
 	JLT  row
-
 stored:
 	ADDQ $+256, dst+0(FP)
 	SUBQ $+64, rows+64(FP)
@@ -2822,7 +2545,6 @@ TEXT ·codes64AVX2(SB), NOSPLIT, $384-72
 	VMOVDQU twobitMask1<>+0(SB), Y1
 	MOVQ    data+8(FP), R9
 	LEAQ    2048(R9), DI
-
 tile:
 	VPXOR   Y2, Y2, Y2
 	VMOVUPS Y2, (SP)
@@ -2837,10 +2559,8 @@ tile:
 	MOVQ    q+16(FP), R10
 	MOVQ    sums+32(FP), R11
 	MOVQ    blocks+40(FP), R8
-
 block:
 	XORQ SI, SI
-
 half:
 	LEAQ    (R9)(SI*2), AX
 	MOVQ    R10, CX
@@ -2852,7 +2572,6 @@ half:
 	VMOVDQU Y2, 288(SP)
 	VMOVDQU Y2, 320(SP)
 	VMOVDQU Y2, 352(SP)
-
 quad:
 	SUBL         (DX), BX
 	SUBL         4(DX), BX
@@ -2864,10 +2583,8 @@ quad:
 	JNE          level2_15
 	PREFETCHT0   (DI)
 	JMP          fetched_15
-
 level2_15:
 	PREFETCHT1 6144(DI)
-
 fetched_15:
 	ADDQ       $+64, DI
 	VMOVDQU    (AX), Y6
@@ -2898,10 +2615,8 @@ fetched_15:
 	JNE        level2_16
 	PREFETCHT0 (DI)
 	JMP        fetched_16
-
 level2_16:
 	PREFETCHT1 6144(DI)
-
 fetched_16:
 	ADDQ         $+64, DI
 	VMOVDQU      64(AX), Y6
@@ -2936,10 +2651,8 @@ fetched_16:
 	JNE          level2_17
 	PREFETCHT0   (DI)
 	JMP          fetched_17
-
 level2_17:
 	PREFETCHT1 6144(DI)
-
 fetched_17:
 	ADDQ       $+64, DI
 	VMOVDQU    256(AX), Y14
@@ -2974,10 +2687,8 @@ fetched_17:
 	JNE        level2_18
 	PREFETCHT0 (DI)
 	JMP        fetched_18
-
 level2_18:
 	PREFETCHT1 6144(DI)
-
 fetched_18:
 	ADDQ         $+64, DI
 	VMOVDQU      320(AX), Y14
@@ -3016,10 +2727,8 @@ fetched_18:
 	JNE          level2_19
 	PREFETCHT0   (DI)
 	JMP          fetched_19
-
 level2_19:
 	PREFETCHT1 6144(DI)
-
 fetched_19:
 	ADDQ       $+64, DI
 	VMOVDQU    512(AX), Y14
@@ -3054,10 +2763,8 @@ fetched_19:
 	JNE        level2_20
 	PREFETCHT0 (DI)
 	JMP        fetched_20
-
 level2_20:
 	PREFETCHT1 6144(DI)
-
 fetched_20:
 	ADDQ         $+64, DI
 	VMOVDQU      576(AX), Y14
@@ -3096,10 +2803,8 @@ fetched_20:
 	JNE          level2_21
 	PREFETCHT0   (DI)
 	JMP          fetched_21
-
 level2_21:
 	PREFETCHT1 6144(DI)
-
 fetched_21:
 	ADDQ       $+64, DI
 	VMOVDQU    768(AX), Y14
@@ -3134,10 +2839,8 @@ fetched_21:
 	JNE        level2_22
 	PREFETCHT0 (DI)
 	JMP        fetched_22
-
 level2_22:
 	PREFETCHT1 6144(DI)
-
 fetched_22:
 	ADDQ         $+64, DI
 	VMOVDQU      832(AX), Y14
@@ -3239,10 +2942,8 @@ fetched_22:
 	JNE          level2_23
 	PREFETCHT0   (DI)
 	JMP          fetched_23
-
 level2_23:
 	PREFETCHT1 6144(DI)
-
 fetched_23:
 	ADDQ    $+64, DI
 	ADDQ    $+64, SI
@@ -3275,18 +2976,15 @@ fetched_23:
 	VMOVUPS 224(SP), Y2
 	VMOVUPS Y2, 224(AX)
 	JMP     stored
-
 few:
 	LEAQ (SP), DX
 	XORQ BX, BX
-
 row:
 	MOVL (DX)(BX*4), SI
 	MOVL SI, (AX)(BX*4)
 	INCQ BX
 	CMPQ BX, CX
 	JLT  row
-
 stored:
 	ADDQ $+256, dst+0(FP)
 	SUBQ $+64, rows+64(FP)
@@ -3306,7 +3004,6 @@ TEXT ·packCodes64BytesAVX512(SB), NOSPLIT, $0-64
 	LEAQ (DI)(BX*4), R8
 	LEAQ (R8)(BX*4), R9
 	LEAQ (R9)(BX*4), R10
-
 block:
 	MOVQ    scaleAt+56(FP), R12
 	MOVWLZX (DI)(R12*1), R11
@@ -3345,7 +3042,6 @@ block:
 	MOVWLZX (R10)(R12*1), R11
 	MOVW    R11, 30(CX)
 	MOVQ    groups+40(FP), R11
-
 group:
 	VMOVDQU32    (DI), X0
 	VINSERTI32X4 $0x01, (R8), Z0, Z0
@@ -3472,7 +3168,6 @@ TEXT ·packCodes64RunsAVX512(SB), NOSPLIT, $0-64
 	LEAQ (DI)(BX*4), R8
 	LEAQ (R8)(BX*4), R9
 	LEAQ (R9)(BX*4), R10
-
 block:
 	MOVQ    scaleAt+56(FP), R12
 	MOVWLZX (DI)(R12*1), R11
@@ -3511,7 +3206,6 @@ block:
 	MOVWLZX (R10)(R12*1), R11
 	MOVW    R11, 30(CX)
 	MOVQ    groups+40(FP), R11
-
 group:
 	VMOVDQU32    (DI), X0
 	VINSERTI32X4 $0x01, (R8), Z0, Z0
@@ -3660,7 +3354,6 @@ TEXT ·digits64AVX512VNNI(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), BX
 	MOVQ data+8(FP), R8
 	MOVQ rows+56(FP), SI
-
 tile:
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -3670,7 +3363,6 @@ tile:
 	MOVQ   q+16(FP), AX
 	MOVQ   sums+32(FP), CX
 	MOVQ   blocks+40(FP), DI
-
 block:
 	VPXORD      Z4, Z4, Z4
 	VPXORD      Z5, Z5, Z5
@@ -3686,7 +3378,6 @@ block:
 	VPSUBD.BCST 8(CX), Z12, Z12
 	VPSUBD.BCST 12(CX), Z12, Z12
 	MOVQ        $+4, R9
-
 first:
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_24
@@ -3695,13 +3386,11 @@ first:
 	PREFETCHT0 2176(R8)
 	PREFETCHT0 2240(R8)
 	JMP        fetched_24
-
 level2_24:
 	PREFETCHT1 8192(R8)
 	PREFETCHT1 8256(R8)
 	PREFETCHT1 8320(R8)
 	PREFETCHT1 8384(R8)
-
 fetched_24:
 	VPBROADCASTD (AX), Z13
 	VPBROADCASTD 16(AX), Z14
@@ -3798,7 +3487,6 @@ fetched_24:
 	JNZ          first
 	ADDQ         $+64, AX
 	MOVQ         $+2, R9
-
 second:
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_25
@@ -3807,13 +3495,11 @@ second:
 	PREFETCHT0 2176(R8)
 	PREFETCHT0 2240(R8)
 	JMP        fetched_25
-
 level2_25:
 	PREFETCHT1 8192(R8)
 	PREFETCHT1 8256(R8)
 	PREFETCHT1 8320(R8)
 	PREFETCHT1 8384(R8)
-
 fetched_25:
 	VPBROADCASTD (AX), Z13
 	VPBROADCASTD 8(AX), Z14
@@ -3914,11 +3600,9 @@ fetched_25:
 	PREFETCHT0   2048(R8)
 	PREFETCHT0   2112(R8)
 	JMP          fetched_26
-
 level2_26:
 	PREFETCHT1 8192(R8)
 	PREFETCHT1 8256(R8)
-
 fetched_26:
 	VPBROADCASTD (AX), Z13
 	VPBROADCASTD 4(AX), Z14
@@ -4034,16 +3718,13 @@ fetched_26:
 	PREFETCHT0   2048(R8)
 	PREFETCHT0   2112(R8)
 	JMP          fetched_27
-
 level2_27:
 	PREFETCHT1 8192(R8)
 	PREFETCHT1 8256(R8)
-
 fetched_27:
 	ADDQ $+128, R8
 	DECQ DI
 	JNZ  block
-
 	// Rows of the last tile that only the layout has are not stored.
 	VPBROADCASTD SI, Z13
 	VPCMPGTD     twobitLaneNumbers<>+0(SB), Z13, K1
@@ -4079,7 +3760,6 @@ TEXT ·packDigits64AVX512(SB), NOSPLIT, $0-40
 	LEAQ (DI)(BX*4), R8
 	LEAQ (R8)(BX*4), R9
 	LEAQ (R9)(BX*4), R10
-
 block:
 	VMOVDQU32    (DI), X0
 	VINSERTI32X4 $0x01, (R8), Z0, Z0
@@ -4163,7 +3843,6 @@ tile:
 	MOVQ  scales+40(FP), DI
 	MOVQ  blocks+24(FP), R9
 	VPXOR X0, X0, X0
-
 block:
 	VMOVDQU      twobitPrefix<>+36(SB), Y1
 	VPMASKMOVD   (AX), Y1, Y1
@@ -4308,11 +3987,9 @@ block:
 	PREFETCHT0   (R8)
 	PREFETCHT0   64(R8)
 	JMP          fetched_28
-
 level2_28:
 	PREFETCHT1 4096(R8)
 	PREFETCHT1 4160(R8)
-
 fetched_28:
 	ADDQ    $+28, AX
 	ADDQ    $+28, CX
@@ -4329,10 +4006,8 @@ fetched_28:
 	JZ      single
 	VMOVUPS X0, (SI)
 	JMP     stored
-
 single:
 	VMOVSS X0, (SI)
-
 stored:
 	ADDQ $+16, dst+0(FP)
 	SHLQ $0x02, R9
@@ -4356,7 +4031,6 @@ tile:
 	MOVQ  scales+40(FP), DI
 	MOVQ  blocks+24(FP), R9
 	VPXOR X0, X0, X0
-
 block:
 	VMOVDQU      twobitPrefix<>+36(SB), Y1
 	VPMASKMOVD   (AX), Y1, Y1
@@ -4501,11 +4175,9 @@ block:
 	PREFETCHT0   (R8)
 	PREFETCHT0   64(R8)
 	JMP          fetched_29
-
 level2_29:
 	PREFETCHT1 4096(R8)
 	PREFETCHT1 4160(R8)
-
 fetched_29:
 	ADDQ    $+28, AX
 	ADDQ    $+28, CX
@@ -4522,10 +4194,8 @@ fetched_29:
 	JZ      single
 	VMOVUPS X0, (SI)
 	JMP     stored
-
 single:
 	VMOVSS X0, (SI)
-
 stored:
 	ADDQ $+16, dst+0(FP)
 	SHLQ $0x02, R9
@@ -4547,7 +4217,6 @@ TEXT ·digitsRowsAVX2(SB), NOSPLIT, $0-56
 	MOVL         $0x2a2a2a2a, AX
 	VMOVD        AX, X2
 	VPBROADCASTD X2, Y2
-
 tile:
 	MOVQ  w+8(FP), AX
 	MOVQ  stride+16(FP), R9
@@ -4559,7 +4228,6 @@ tile:
 	MOVQ  scales+40(FP), DI
 	MOVQ  blocks+24(FP), R9
 	VPXOR X3, X3, X3
-
 block:
 	VMOVDQU      twobitPrefix<>+36(SB), Y4
 	VPMASKMOVD   (AX), Y4, Y4
@@ -4754,11 +4422,9 @@ block:
 	PREFETCHT0   (R8)
 	PREFETCHT0   64(R8)
 	JMP          fetched_30
-
 level2_30:
 	PREFETCHT1 4096(R8)
 	PREFETCHT1 4160(R8)
-
 fetched_30:
 	ADDQ    $+28, AX
 	ADDQ    $+28, CX
@@ -4775,10 +4441,8 @@ fetched_30:
 	JZ      single
 	VMOVUPS X3, (SI)
 	JMP     stored
-
 single:
 	VMOVSS X3, (SI)
-
 stored:
 	ADDQ $+16, dst+0(FP)
 	SHLQ $0x02, R9
@@ -4801,7 +4465,6 @@ TEXT ·ternaryBatch4AVX512VNNI(SB), NOSPLIT, $0-80
 	SHLQ      CL, BX
 	DECQ      BX
 	KMOVW     BX, K1
-
 tile:
 	MOVQ         panel+40(FP), CX
 	MOVQ         w+16(FP), DI
@@ -4828,29 +4491,30 @@ tile:
 	ADDQ         $+64, CX
 	MOVQ         rowBytes+32(FP), BX
 	SHRQ         $0x04, BX
-	JZ           last
-
 group:
-	VMOVDQU32     (DI), X17
-	VINSERTI32X4  $0x01, (R8), Z17, Z17
-	VINSERTI32X4  $0x02, (R9), Z17, Z17
-	VINSERTI32X4  $0x03, (R10), Z17, Z17
-	PREFETCHT0    (SI)
-	VMOVDQU32     (DI)(AX*1), X18
-	VINSERTI32X4  $0x01, (R8)(AX*1), Z18, Z18
-	VINSERTI32X4  $0x02, (R9)(AX*1), Z18, Z18
-	VINSERTI32X4  $0x03, (R10)(AX*1), Z18, Z18
-	PREFETCHT0    64(SI)
-	VMOVDQU32     (DI)(AX*2), X19
-	VINSERTI32X4  $0x01, (R8)(AX*2), Z19, Z19
-	VINSERTI32X4  $0x02, (R9)(AX*2), Z19, Z19
-	VINSERTI32X4  $0x03, (R10)(AX*2), Z19, Z19
-	PREFETCHT0    128(SI)
-	VMOVDQU32     (DI)(DX*1), X20
-	VINSERTI32X4  $0x01, (R8)(DX*1), Z20, Z20
-	VINSERTI32X4  $0x02, (R9)(DX*1), Z20, Z20
-	VINSERTI32X4  $0x03, (R10)(DX*1), Z20, Z20
-	PREFETCHT0    192(SI)
+	DECQ         BX
+	JS           last
+	VMOVDQU32    (DI), X17
+	VINSERTI32X4 $0x01, (R8), Z17, Z17
+	VINSERTI32X4 $0x02, (R9), Z17, Z17
+	VINSERTI32X4 $0x03, (R10), Z17, Z17
+	PREFETCHT0   (SI)
+	VMOVDQU32    (DI)(AX*1), X18
+	VINSERTI32X4 $0x01, (R8)(AX*1), Z18, Z18
+	VINSERTI32X4 $0x02, (R9)(AX*1), Z18, Z18
+	VINSERTI32X4 $0x03, (R10)(AX*1), Z18, Z18
+	PREFETCHT0   64(SI)
+	VMOVDQU32    (DI)(AX*2), X19
+	VINSERTI32X4 $0x01, (R8)(AX*2), Z19, Z19
+	VINSERTI32X4 $0x02, (R9)(AX*2), Z19, Z19
+	VINSERTI32X4 $0x03, (R10)(AX*2), Z19, Z19
+	PREFETCHT0   128(SI)
+	VMOVDQU32    (DI)(DX*1), X20
+	VINSERTI32X4 $0x01, (R8)(DX*1), Z20, Z20
+	VINSERTI32X4 $0x02, (R9)(DX*1), Z20, Z20
+	VINSERTI32X4 $0x03, (R10)(DX*1), Z20, Z20
+	PREFETCHT0   192(SI)
+loaded:
 	VPUNPCKLDQ    Z18, Z17, Z21
 	VPUNPCKLDQ    Z20, Z19, Z23
 	VPUNPCKHDQ    Z18, Z17, Z24
@@ -4957,141 +4621,41 @@ group:
 	ADDQ          $+16, R8
 	ADDQ          $+16, R9
 	ADDQ          $+16, R10
-	DECQ          BX
-	JNZ           group
-
+	JMP           group
 last:
-	KTESTW        K1, K1
-	JZ            finish
-	VMOVDQU32.Z   (DI), K1, X17
-	VMOVDQU32.Z   (R8), K1, X18
-	VINSERTI32X4  $0x01, X18, Z17, Z17
-	VMOVDQU32.Z   (R9), K1, X18
-	VINSERTI32X4  $0x02, X18, Z17, Z17
-	VMOVDQU32.Z   (R10), K1, X18
-	VINSERTI32X4  $0x03, X18, Z17, Z17
-	VMOVDQU32.Z   (DI)(AX*1), K1, X18
-	VMOVDQU32.Z   (R8)(AX*1), K1, X19
-	VINSERTI32X4  $0x01, X19, Z18, Z18
-	VMOVDQU32.Z   (R9)(AX*1), K1, X19
-	VINSERTI32X4  $0x02, X19, Z18, Z18
-	VMOVDQU32.Z   (R10)(AX*1), K1, X19
-	VINSERTI32X4  $0x03, X19, Z18, Z18
-	VMOVDQU32.Z   (DI)(AX*2), K1, X19
-	VMOVDQU32.Z   (R8)(AX*2), K1, X20
-	VINSERTI32X4  $0x01, X20, Z19, Z19
-	VMOVDQU32.Z   (R9)(AX*2), K1, X20
-	VINSERTI32X4  $0x02, X20, Z19, Z19
-	VMOVDQU32.Z   (R10)(AX*2), K1, X20
-	VINSERTI32X4  $0x03, X20, Z19, Z19
-	VMOVDQU32.Z   (DI)(DX*1), K1, X20
-	VMOVDQU32.Z   (R8)(DX*1), K1, X21
-	VINSERTI32X4  $0x01, X21, Z20, Z20
-	VMOVDQU32.Z   (R9)(DX*1), K1, X21
-	VINSERTI32X4  $0x02, X21, Z20, Z20
-	VMOVDQU32.Z   (R10)(DX*1), K1, X21
-	VINSERTI32X4  $0x03, X21, Z20, Z20
-	VPUNPCKLDQ    Z18, Z17, Z21
-	VPUNPCKLDQ    Z20, Z19, Z23
-	VPUNPCKHDQ    Z18, Z17, Z24
-	VPUNPCKHDQ    Z20, Z19, Z25
-	VPUNPCKLQDQ   Z23, Z21, Z22
-	VPUNPCKHQDQ   Z23, Z21, Z21
-	VPUNPCKLQDQ   Z25, Z24, Z23
-	VPUNPCKHQDQ   Z25, Z24, Z24
-	VPANDD        Z0, Z22, Z25
-	VPDPBUSD.BCST (CX), Z25, Z1
-	VPDPBUSD.BCST 4(CX), Z25, Z2
-	VPDPBUSD.BCST 8(CX), Z25, Z3
-	VPDPBUSD.BCST 12(CX), Z25, Z4
-	VPSRLD        $0x02, Z22, Z25
-	VPANDD        Z0, Z25, Z25
-	VPDPBUSD.BCST 64(CX), Z25, Z1
-	VPDPBUSD.BCST 68(CX), Z25, Z2
-	VPDPBUSD.BCST 72(CX), Z25, Z3
-	VPDPBUSD.BCST 76(CX), Z25, Z4
-	VPSRLD        $0x04, Z22, Z25
-	VPANDD        Z0, Z25, Z25
-	VPDPBUSD.BCST 128(CX), Z25, Z1
-	VPDPBUSD.BCST 132(CX), Z25, Z2
-	VPDPBUSD.BCST 136(CX), Z25, Z3
-	VPDPBUSD.BCST 140(CX), Z25, Z4
-	VPSRLD        $0x06, Z22, Z22
-	VPANDD        Z0, Z22, Z22
-	VPDPBUSD.BCST 192(CX), Z22, Z1
-	VPDPBUSD.BCST 196(CX), Z22, Z2
-	VPDPBUSD.BCST 200(CX), Z22, Z3
-	VPDPBUSD.BCST 204(CX), Z22, Z4
-	VPANDD        Z0, Z21, Z22
-	VPDPBUSD.BCST 256(CX), Z22, Z5
-	VPDPBUSD.BCST 260(CX), Z22, Z6
-	VPDPBUSD.BCST 264(CX), Z22, Z7
-	VPDPBUSD.BCST 268(CX), Z22, Z8
-	VPSRLD        $0x02, Z21, Z22
-	VPANDD        Z0, Z22, Z22
-	VPDPBUSD.BCST 320(CX), Z22, Z5
-	VPDPBUSD.BCST 324(CX), Z22, Z6
-	VPDPBUSD.BCST 328(CX), Z22, Z7
-	VPDPBUSD.BCST 332(CX), Z22, Z8
-	VPSRLD        $0x04, Z21, Z22
-	VPANDD        Z0, Z22, Z22
-	VPDPBUSD.BCST 384(CX), Z22, Z5
-	VPDPBUSD.BCST 388(CX), Z22, Z6
-	VPDPBUSD.BCST 392(CX), Z22, Z7
-	VPDPBUSD.BCST 396(CX), Z22, Z8
-	VPSRLD        $0x06, Z21, Z21
-	VPANDD        Z0, Z21, Z21
-	VPDPBUSD.BCST 448(CX), Z21, Z5
-	VPDPBUSD.BCST 452(CX), Z21, Z6
-	VPDPBUSD.BCST 456(CX), Z21, Z7
-	VPDPBUSD.BCST 460(CX), Z21, Z8
-	VPANDD        Z0, Z23, Z21
-	VPDPBUSD.BCST 512(CX), Z21, Z9
-	VPDPBUSD.BCST 516(CX), Z21, Z10
-	VPDPBUSD.BCST 520(CX), Z21, Z11
-	VPDPBUSD.BCST 524(CX), Z21, Z12
-	VPSRLD        $0x02, Z23, Z21
-	VPANDD        Z0, Z21, Z21
-	VPDPBUSD.BCST 576(CX), Z21, Z9
-	VPDPBUSD.BCST 580(CX), Z21, Z10
-	VPDPBUSD.BCST 584(CX), Z21, Z11
-	VPDPBUSD.BCST 588(CX), Z21, Z12
-	VPSRLD        $0x04, Z23, Z21
-	VPANDD        Z0, Z21, Z21
-	VPDPBUSD.BCST 640(CX), Z21, Z9
-	VPDPBUSD.BCST 644(CX), Z21, Z10
-	VPDPBUSD.BCST 648(CX), Z21, Z11
-	VPDPBUSD.BCST 652(CX), Z21, Z12
-	VPSRLD        $0x06, Z23, Z21
-	VPANDD        Z0, Z21, Z21
-	VPDPBUSD.BCST 704(CX), Z21, Z9
-	VPDPBUSD.BCST 708(CX), Z21, Z10
-	VPDPBUSD.BCST 712(CX), Z21, Z11
-	VPDPBUSD.BCST 716(CX), Z21, Z12
-	VPANDD        Z0, Z24, Z21
-	VPDPBUSD.BCST 768(CX), Z21, Z13
-	VPDPBUSD.BCST 772(CX), Z21, Z14
-	VPDPBUSD.BCST 776(CX), Z21, Z15
-	VPDPBUSD.BCST 780(CX), Z21, Z16
-	VPSRLD        $0x02, Z24, Z21
-	VPANDD        Z0, Z21, Z21
-	VPDPBUSD.BCST 832(CX), Z21, Z13
-	VPDPBUSD.BCST 836(CX), Z21, Z14
-	VPDPBUSD.BCST 840(CX), Z21, Z15
-	VPDPBUSD.BCST 844(CX), Z21, Z16
-	VPSRLD        $0x04, Z24, Z21
-	VPANDD        Z0, Z21, Z21
-	VPDPBUSD.BCST 896(CX), Z21, Z13
-	VPDPBUSD.BCST 900(CX), Z21, Z14
-	VPDPBUSD.BCST 904(CX), Z21, Z15
-	VPDPBUSD.BCST 908(CX), Z21, Z16
-	VPSRLD        $0x06, Z24, Z21
-	VPANDD        Z0, Z21, Z21
-	VPDPBUSD.BCST 960(CX), Z21, Z13
-	VPDPBUSD.BCST 964(CX), Z21, Z14
-	VPDPBUSD.BCST 968(CX), Z21, Z15
-	VPDPBUSD.BCST 972(CX), Z21, Z16
-
+	CMPQ         BX, $-1
+	JNE          finish
+	KTESTW       K1, K1
+	JZ           finish
+	VMOVDQU32.Z  (DI), K1, X17
+	VMOVDQU32.Z  (R8), K1, X18
+	VINSERTI32X4 $0x01, X18, Z17, Z17
+	VMOVDQU32.Z  (R9), K1, X18
+	VINSERTI32X4 $0x02, X18, Z17, Z17
+	VMOVDQU32.Z  (R10), K1, X18
+	VINSERTI32X4 $0x03, X18, Z17, Z17
+	VMOVDQU32.Z  (DI)(AX*1), K1, X18
+	VMOVDQU32.Z  (R8)(AX*1), K1, X19
+	VINSERTI32X4 $0x01, X19, Z18, Z18
+	VMOVDQU32.Z  (R9)(AX*1), K1, X19
+	VINSERTI32X4 $0x02, X19, Z18, Z18
+	VMOVDQU32.Z  (R10)(AX*1), K1, X19
+	VINSERTI32X4 $0x03, X19, Z18, Z18
+	VMOVDQU32.Z  (DI)(AX*2), K1, X19
+	VMOVDQU32.Z  (R8)(AX*2), K1, X20
+	VINSERTI32X4 $0x01, X20, Z19, Z19
+	VMOVDQU32.Z  (R9)(AX*2), K1, X20
+	VINSERTI32X4 $0x02, X20, Z19, Z19
+	VMOVDQU32.Z  (R10)(AX*2), K1, X20
+	VINSERTI32X4 $0x03, X20, Z19, Z19
+	VMOVDQU32.Z  (DI)(DX*1), K1, X20
+	VMOVDQU32.Z  (R8)(DX*1), K1, X21
+	VINSERTI32X4 $0x01, X21, Z20, Z20
+	VMOVDQU32.Z  (R9)(DX*1), K1, X21
+	VINSERTI32X4 $0x02, X21, Z20, Z20
+	VMOVDQU32.Z  (R10)(DX*1), K1, X21
+	VINSERTI32X4 $0x03, X21, Z20, Z20
+	JMP          loaded
 finish:
 	VPADDD       Z5, Z1, Z1
 	VPADDD       Z6, Z2, Z2
@@ -5149,7 +4713,6 @@ finish:
 	VMULPS       Z21, Z4, Z4
 	VADDPS       Z26, Z4, Z4
 	VMOVUPS      Z4, K2, (BX)
-
 stored:
 	MOVQ AX, CX
 	SHLQ $0x04, CX
@@ -5169,7 +4732,6 @@ TEXT ·blocksBatch4AVX512VNNI(SB), $384-112
 	LEAQ      63(SP), R11
 	ANDQ      $-64, R11
 	ADDQ      $+16, gap+88(FP)
-
 tile:
 	MOVQ    panel+40(FP), AX
 	MOVQ    w+16(FP), DI
@@ -5184,7 +4746,6 @@ tile:
 	VMOVUPS Z21, 192(R11)
 	XORQ    R12, R12
 	MOVQ    blocks+32(FP), CX
-
 block:
 	VPBROADCASTD (AX), Z1
 	VPBROADCASTD 4(AX), Z2
@@ -5240,7 +4801,6 @@ block:
 	MOVWLZX      (R10)(R13*1), R14
 	MOVW         R14, 286(R11)
 	MOVQ         groups+80(FP), R13
-
 group:
 	VMOVDQU32     (DI), X17
 	VINSERTI32X4  $0x01, (R8), Z17, Z17
@@ -5419,7 +4979,6 @@ group:
 	VMULPS        Z1, Z4, Z4
 	VADDPS        192(R11), Z4, Z4
 	VMOVUPS       Z4, 192(R11)
-
 added:
 	DECQ    CX
 	JNZ     block
@@ -5448,7 +5007,6 @@ added:
 	ADDQ    CX, AX
 	VMOVUPS 192(R11), Z1
 	VMOVUPS Z1, K1, (AX)
-
 stored:
 	MOVQ BX, AX
 	SHLQ $0x04, AX
@@ -5458,7 +5016,6 @@ stored:
 	JNZ  tile
 	VZEROUPPER
 	RET
-
 more:
 	ADDQ $+16, DI
 	ADDQ $+16, R8
@@ -5481,7 +5038,6 @@ TEXT ·codes64Batch4AVX512VNNI(SB), $320-88
 	ADDQ      $+128, CX
 	IMULQ     blocks+56(FP), CX
 	ADDQ      R10, CX
-
 rows:
 	MOVQ    R10, R9
 	MOVQ    panel+24(FP), AX
@@ -5492,7 +5048,6 @@ rows:
 	VMOVUPS Z17, 192(BX)
 	XORQ    DI, DI
 	MOVQ    blocks+56(FP), R8
-
 block:
 	VPBROADCASTD (AX), Z1
 	VPBROADCASTD 4(AX), Z2
@@ -5513,7 +5068,6 @@ block:
 	ADDQ         $+64, AX
 	MOVQ         groups+64(FP), R11
 	SHLQ         $0x02, R11
-
 dword:
 	VMOVDQU64     (R9), Z18
 	PREFETCHT0    (CX)
@@ -5595,7 +5149,6 @@ dword:
 	VMULPS        Z1, Z4, Z4
 	VADDPS        192(BX), Z4, Z4
 	VMOVUPS       Z4, 192(BX)
-
 added:
 	ADDQ         $+128, R9
 	DECQ         R8
@@ -5622,7 +5175,6 @@ added:
 	ADDQ         DI, AX
 	VMOVUPS      192(BX), Z1
 	VMOVUPS      Z1, K1, (AX)
-
 stored:
 	ADDQ $+64, dst+0(FP)
 	ADDQ $+64, R10
@@ -5651,7 +5203,6 @@ TEXT ·digits64Batch4AVX512VNNI(SB), $320-80
 	ADDQ         $+128, CX
 	IMULQ        blocks+56(FP), CX
 	ADDQ         R10, CX
-
 rows:
 	MOVQ    R10, R9
 	MOVQ    panel+24(FP), AX
@@ -5662,7 +5213,6 @@ rows:
 	VMOVUPS Z13, 192(BX)
 	XORQ    DI, DI
 	MOVQ    blocks+56(FP), R8
-
 block:
 	VPBROADCASTD (AX), Z0
 	VPBROADCASTD 4(AX), Z14
@@ -5682,8 +5232,10 @@ block:
 	VPXORD       Z12, Z12, Z12
 	ADDQ         $+64, AX
 	MOVQ         $+4, R11
-
-first:
+	MOVQ         $+256, R12
+dwords:
+	LEAQ (R12)(R12*2), R13
+dword:
 	VMOVDQU64     (R9), Z20
 	PREFETCHT0    (CX)
 	VPCMPUB       $0x06, Z18, Z20, K1
@@ -5700,105 +5252,50 @@ first:
 	VPCMPUB       $0x06, Z19, Z21, K2
 	VMOVDQU8.Z    Z17, K1, Z20
 	VPADDB        Z17, Z20, K2, Z20
-	VPDPBUSD.BCST 256(AX), Z20, Z1
-	VPDPBUSD.BCST 260(AX), Z20, Z2
-	VPDPBUSD.BCST 264(AX), Z20, Z3
-	VPDPBUSD.BCST 268(AX), Z20, Z4
+	VPDPBUSD.BCST (AX)(R12*1), Z20, Z1
+	VPDPBUSD.BCST 4(AX)(R12*1), Z20, Z2
+	VPDPBUSD.BCST 8(AX)(R12*1), Z20, Z3
+	VPDPBUSD.BCST 12(AX)(R12*1), Z20, Z4
 	VPADDB        Z21, Z21, Z20
 	VPADDB        Z21, Z20, Z20
 	VPCMPUB       $0x06, Z18, Z20, K1
 	VPCMPUB       $0x06, Z19, Z20, K2
 	VMOVDQU8.Z    Z17, K1, Z21
 	VPADDB        Z17, Z21, K2, Z21
-	VPDPBUSD.BCST 512(AX), Z21, Z5
-	VPDPBUSD.BCST 516(AX), Z21, Z6
-	VPDPBUSD.BCST 520(AX), Z21, Z7
-	VPDPBUSD.BCST 524(AX), Z21, Z8
+	VPDPBUSD.BCST (AX)(R12*2), Z21, Z5
+	VPDPBUSD.BCST 4(AX)(R12*2), Z21, Z6
+	VPDPBUSD.BCST 8(AX)(R12*2), Z21, Z7
+	VPDPBUSD.BCST 12(AX)(R12*2), Z21, Z8
 	VPADDB        Z20, Z20, Z21
 	VPADDB        Z20, Z21, Z21
 	VPCMPUB       $0x06, Z18, Z21, K1
 	VPCMPUB       $0x06, Z19, Z21, K2
 	VMOVDQU8.Z    Z17, K1, Z20
 	VPADDB        Z17, Z20, K2, Z20
-	VPDPBUSD.BCST 768(AX), Z20, Z9
-	VPDPBUSD.BCST 772(AX), Z20, Z10
-	VPDPBUSD.BCST 776(AX), Z20, Z11
-	VPDPBUSD.BCST 780(AX), Z20, Z12
+	VPDPBUSD.BCST (AX)(R13*1), Z20, Z9
+	VPDPBUSD.BCST 4(AX)(R13*1), Z20, Z10
+	VPDPBUSD.BCST 8(AX)(R13*1), Z20, Z11
+	VPDPBUSD.BCST 12(AX)(R13*1), Z20, Z12
 	VPADDB        Z21, Z21, Z20
 	VPADDB        Z21, Z20, Z20
 	VPCMPUB       $0x06, Z18, Z20, K1
 	VPCMPUB       $0x06, Z19, Z20, K2
 	VMOVDQU8.Z    Z17, K1, Z20
 	VPADDB        Z17, Z20, K2, Z20
-	VPDPBUSD.BCST 1024(AX), Z20, Z0
-	VPDPBUSD.BCST 1028(AX), Z20, Z14
-	VPDPBUSD.BCST 1032(AX), Z20, Z15
-	VPDPBUSD.BCST 1036(AX), Z20, Z16
+	VPDPBUSD.BCST (AX)(R12*4), Z20, Z0
+	VPDPBUSD.BCST 4(AX)(R12*4), Z20, Z14
+	VPDPBUSD.BCST 8(AX)(R12*4), Z20, Z15
+	VPDPBUSD.BCST 12(AX)(R12*4), Z20, Z16
 	ADDQ          $+256, R9
 	ADDQ          $+64, CX
 	ADDQ          $+64, AX
 	DECQ          R11
-	JNZ           first
-	ADDQ          $+1024, AX
+	JNZ           dword
+	LEAQ          (AX)(R12*4), AX
 	MOVQ          $+2, R11
-
-second:
-	VMOVDQU64     (R9), Z20
-	PREFETCHT0    (CX)
-	VPCMPUB       $0x06, Z18, Z20, K1
-	VPCMPUB       $0x06, Z19, Z20, K2
-	VMOVDQU8.Z    Z17, K1, Z21
-	VPADDB        Z17, Z21, K2, Z21
-	VPDPBUSD.BCST (AX), Z21, Z0
-	VPDPBUSD.BCST 4(AX), Z21, Z14
-	VPDPBUSD.BCST 8(AX), Z21, Z15
-	VPDPBUSD.BCST 12(AX), Z21, Z16
-	VPADDB        Z20, Z20, Z21
-	VPADDB        Z20, Z21, Z21
-	VPCMPUB       $0x06, Z18, Z21, K1
-	VPCMPUB       $0x06, Z19, Z21, K2
-	VMOVDQU8.Z    Z17, K1, Z20
-	VPADDB        Z17, Z20, K2, Z20
-	VPDPBUSD.BCST 128(AX), Z20, Z1
-	VPDPBUSD.BCST 132(AX), Z20, Z2
-	VPDPBUSD.BCST 136(AX), Z20, Z3
-	VPDPBUSD.BCST 140(AX), Z20, Z4
-	VPADDB        Z21, Z21, Z20
-	VPADDB        Z21, Z20, Z20
-	VPCMPUB       $0x06, Z18, Z20, K1
-	VPCMPUB       $0x06, Z19, Z20, K2
-	VMOVDQU8.Z    Z17, K1, Z21
-	VPADDB        Z17, Z21, K2, Z21
-	VPDPBUSD.BCST 256(AX), Z21, Z5
-	VPDPBUSD.BCST 260(AX), Z21, Z6
-	VPDPBUSD.BCST 264(AX), Z21, Z7
-	VPDPBUSD.BCST 268(AX), Z21, Z8
-	VPADDB        Z20, Z20, Z21
-	VPADDB        Z20, Z21, Z21
-	VPCMPUB       $0x06, Z18, Z21, K1
-	VPCMPUB       $0x06, Z19, Z21, K2
-	VMOVDQU8.Z    Z17, K1, Z20
-	VPADDB        Z17, Z20, K2, Z20
-	VPDPBUSD.BCST 384(AX), Z20, Z9
-	VPDPBUSD.BCST 388(AX), Z20, Z10
-	VPDPBUSD.BCST 392(AX), Z20, Z11
-	VPDPBUSD.BCST 396(AX), Z20, Z12
-	VPADDB        Z21, Z21, Z20
-	VPADDB        Z21, Z20, Z20
-	VPCMPUB       $0x06, Z18, Z20, K1
-	VPCMPUB       $0x06, Z19, Z20, K2
-	VMOVDQU8.Z    Z17, K1, Z20
-	VPADDB        Z17, Z20, K2, Z20
-	VPDPBUSD.BCST 512(AX), Z20, Z0
-	VPDPBUSD.BCST 516(AX), Z20, Z14
-	VPDPBUSD.BCST 520(AX), Z20, Z15
-	VPDPBUSD.BCST 524(AX), Z20, Z16
-	ADDQ          $+256, R9
-	ADDQ          $+64, CX
-	ADDQ          $+64, AX
-	DECQ          R11
-	JNZ           second
-	ADDQ          $+512, AX
+	CMPQ          R12, $+128
+	MOVQ          $+128, R12
+	JNE           dwords
 	MOVQ          R9, R11
 	SUBQ          DX, R11
 	VPMOVZXWD     (R11), Z20
@@ -5880,7 +5377,6 @@ second:
 	VMULPS        Z0, Z16, Z16
 	VADDPS        192(BX), Z16, Z16
 	VMOVUPS       Z16, 192(BX)
-
 added:
 	ADDQ         $+128, R9
 	DECQ         R8
@@ -5907,7 +5403,6 @@ added:
 	ADDQ         DI, AX
 	VMOVUPS      192(BX), Z0
 	VMOVUPS      Z0, K1, (AX)
-
 stored:
 	ADDQ $+64, dst+0(FP)
 	ADDQ $+64, R10
@@ -5930,7 +5425,6 @@ TEXT ·ternaryBatch6AVX512VNNI(SB), NOSPLIT, $0-80
 	SHLQ      CL, BX
 	DECQ      BX
 	KMOVW     BX, K1
-
 tile:
 	MOVQ         panel+40(FP), CX
 	MOVQ         w+16(FP), DI
@@ -5953,37 +5447,40 @@ tile:
 	ADDQ         $+64, CX
 	MOVQ         rowBytes+32(FP), BX
 	SHRQ         $0x04, BX
-	JZ           last
-
 group:
-	VMOVDQU32     (DI), X13
-	VINSERTI32X4  $0x01, (R8), Z13, Z13
-	VINSERTI32X4  $0x02, (R9), Z13, Z13
-	VINSERTI32X4  $0x03, (R10), Z13, Z13
-	PREFETCHT0    (SI)
-	VMOVDQU32     (DI)(AX*1), X14
-	VINSERTI32X4  $0x01, (R8)(AX*1), Z14, Z14
-	VINSERTI32X4  $0x02, (R9)(AX*1), Z14, Z14
-	VINSERTI32X4  $0x03, (R10)(AX*1), Z14, Z14
-	PREFETCHT0    64(SI)
-	VMOVDQU32     (DI)(AX*2), X15
-	VINSERTI32X4  $0x01, (R8)(AX*2), Z15, Z15
-	VINSERTI32X4  $0x02, (R9)(AX*2), Z15, Z15
-	VINSERTI32X4  $0x03, (R10)(AX*2), Z15, Z15
-	PREFETCHT0    128(SI)
-	VMOVDQU32     (DI)(DX*1), X16
-	VINSERTI32X4  $0x01, (R8)(DX*1), Z16, Z16
-	VINSERTI32X4  $0x02, (R9)(DX*1), Z16, Z16
-	VINSERTI32X4  $0x03, (R10)(DX*1), Z16, Z16
-	PREFETCHT0    192(SI)
-	VPUNPCKLDQ    Z14, Z13, Z17
-	VPUNPCKLDQ    Z16, Z15, Z19
-	VPUNPCKHDQ    Z14, Z13, Z20
-	VPUNPCKHDQ    Z16, Z15, Z21
-	VPUNPCKLQDQ   Z19, Z17, Z18
-	VPUNPCKHQDQ   Z19, Z17, Z17
-	VPUNPCKLQDQ   Z21, Z20, Z19
-	VPUNPCKHQDQ   Z21, Z20, Z20
+	DECQ         BX
+	JS           last
+	VMOVDQU32    (DI), X13
+	VINSERTI32X4 $0x01, (R8), Z13, Z13
+	VINSERTI32X4 $0x02, (R9), Z13, Z13
+	VINSERTI32X4 $0x03, (R10), Z13, Z13
+	PREFETCHT0   (SI)
+	VMOVDQU32    (DI)(AX*1), X14
+	VINSERTI32X4 $0x01, (R8)(AX*1), Z14, Z14
+	VINSERTI32X4 $0x02, (R9)(AX*1), Z14, Z14
+	VINSERTI32X4 $0x03, (R10)(AX*1), Z14, Z14
+	PREFETCHT0   64(SI)
+	VMOVDQU32    (DI)(AX*2), X15
+	VINSERTI32X4 $0x01, (R8)(AX*2), Z15, Z15
+	VINSERTI32X4 $0x02, (R9)(AX*2), Z15, Z15
+	VINSERTI32X4 $0x03, (R10)(AX*2), Z15, Z15
+	PREFETCHT0   128(SI)
+	VMOVDQU32    (DI)(DX*1), X16
+	VINSERTI32X4 $0x01, (R8)(DX*1), Z16, Z16
+	VINSERTI32X4 $0x02, (R9)(DX*1), Z16, Z16
+	VINSERTI32X4 $0x03, (R10)(DX*1), Z16, Z16
+	PREFETCHT0   192(SI)
+loaded:
+	VPUNPCKLDQ  Z14, Z13, Z17
+	VPUNPCKLDQ  Z16, Z15, Z19
+	VPUNPCKHDQ  Z14, Z13, Z20
+	VPUNPCKHDQ  Z16, Z15, Z21
+	VPUNPCKLQDQ Z19, Z17, Z18
+	VPUNPCKHQDQ Z19, Z17, Z17
+	VPUNPCKLQDQ Z21, Z20, Z19
+	VPUNPCKHQDQ Z21, Z20, Z20
+	MOVQ        $+2, R11
+shift:
 	VPANDD        Z0, Z18, Z21
 	VPDPBUSD.BCST (CX), Z21, Z1
 	VPDPBUSD.BCST 4(CX), Z21, Z2
@@ -5999,288 +5496,99 @@ group:
 	VPDPBUSD.BCST 76(CX), Z21, Z4
 	VPDPBUSD.BCST 80(CX), Z21, Z5
 	VPDPBUSD.BCST 84(CX), Z21, Z6
-	VPSRLD        $0x04, Z18, Z21
+	VPSRLD        $0x04, Z18, Z18
+	VPANDD        Z0, Z17, Z21
+	VPDPBUSD.BCST 256(CX), Z21, Z7
+	VPDPBUSD.BCST 260(CX), Z21, Z8
+	VPDPBUSD.BCST 264(CX), Z21, Z9
+	VPDPBUSD.BCST 268(CX), Z21, Z10
+	VPDPBUSD.BCST 272(CX), Z21, Z11
+	VPDPBUSD.BCST 276(CX), Z21, Z12
+	VPSRLD        $0x02, Z17, Z21
 	VPANDD        Z0, Z21, Z21
-	VPDPBUSD.BCST 128(CX), Z21, Z1
-	VPDPBUSD.BCST 132(CX), Z21, Z2
-	VPDPBUSD.BCST 136(CX), Z21, Z3
-	VPDPBUSD.BCST 140(CX), Z21, Z4
-	VPDPBUSD.BCST 144(CX), Z21, Z5
-	VPDPBUSD.BCST 148(CX), Z21, Z6
-	VPSRLD        $0x06, Z18, Z18
-	VPANDD        Z0, Z18, Z18
-	VPDPBUSD.BCST 192(CX), Z18, Z1
-	VPDPBUSD.BCST 196(CX), Z18, Z2
-	VPDPBUSD.BCST 200(CX), Z18, Z3
-	VPDPBUSD.BCST 204(CX), Z18, Z4
-	VPDPBUSD.BCST 208(CX), Z18, Z5
-	VPDPBUSD.BCST 212(CX), Z18, Z6
-	VPANDD        Z0, Z17, Z18
-	VPDPBUSD.BCST 256(CX), Z18, Z7
-	VPDPBUSD.BCST 260(CX), Z18, Z8
-	VPDPBUSD.BCST 264(CX), Z18, Z9
-	VPDPBUSD.BCST 268(CX), Z18, Z10
-	VPDPBUSD.BCST 272(CX), Z18, Z11
-	VPDPBUSD.BCST 276(CX), Z18, Z12
-	VPSRLD        $0x02, Z17, Z18
-	VPANDD        Z0, Z18, Z18
-	VPDPBUSD.BCST 320(CX), Z18, Z7
-	VPDPBUSD.BCST 324(CX), Z18, Z8
-	VPDPBUSD.BCST 328(CX), Z18, Z9
-	VPDPBUSD.BCST 332(CX), Z18, Z10
-	VPDPBUSD.BCST 336(CX), Z18, Z11
-	VPDPBUSD.BCST 340(CX), Z18, Z12
-	VPSRLD        $0x04, Z17, Z18
-	VPANDD        Z0, Z18, Z18
-	VPDPBUSD.BCST 384(CX), Z18, Z7
-	VPDPBUSD.BCST 388(CX), Z18, Z8
-	VPDPBUSD.BCST 392(CX), Z18, Z9
-	VPDPBUSD.BCST 396(CX), Z18, Z10
-	VPDPBUSD.BCST 400(CX), Z18, Z11
-	VPDPBUSD.BCST 404(CX), Z18, Z12
-	VPSRLD        $0x06, Z17, Z17
-	VPANDD        Z0, Z17, Z17
-	VPDPBUSD.BCST 448(CX), Z17, Z7
-	VPDPBUSD.BCST 452(CX), Z17, Z8
-	VPDPBUSD.BCST 456(CX), Z17, Z9
-	VPDPBUSD.BCST 460(CX), Z17, Z10
-	VPDPBUSD.BCST 464(CX), Z17, Z11
-	VPDPBUSD.BCST 468(CX), Z17, Z12
-	VPANDD        Z0, Z19, Z17
-	VPDPBUSD.BCST 512(CX), Z17, Z1
-	VPDPBUSD.BCST 516(CX), Z17, Z2
-	VPDPBUSD.BCST 520(CX), Z17, Z3
-	VPDPBUSD.BCST 524(CX), Z17, Z4
-	VPDPBUSD.BCST 528(CX), Z17, Z5
-	VPDPBUSD.BCST 532(CX), Z17, Z6
-	VPSRLD        $0x02, Z19, Z17
-	VPANDD        Z0, Z17, Z17
-	VPDPBUSD.BCST 576(CX), Z17, Z1
-	VPDPBUSD.BCST 580(CX), Z17, Z2
-	VPDPBUSD.BCST 584(CX), Z17, Z3
-	VPDPBUSD.BCST 588(CX), Z17, Z4
-	VPDPBUSD.BCST 592(CX), Z17, Z5
-	VPDPBUSD.BCST 596(CX), Z17, Z6
-	VPSRLD        $0x04, Z19, Z17
-	VPANDD        Z0, Z17, Z17
-	VPDPBUSD.BCST 640(CX), Z17, Z1
-	VPDPBUSD.BCST 644(CX), Z17, Z2
-	VPDPBUSD.BCST 648(CX), Z17, Z3
-	VPDPBUSD.BCST 652(CX), Z17, Z4
-	VPDPBUSD.BCST 656(CX), Z17, Z5
-	VPDPBUSD.BCST 660(CX), Z17, Z6
-	VPSRLD        $0x06, Z19, Z17
-	VPANDD        Z0, Z17, Z17
-	VPDPBUSD.BCST 704(CX), Z17, Z1
-	VPDPBUSD.BCST 708(CX), Z17, Z2
-	VPDPBUSD.BCST 712(CX), Z17, Z3
-	VPDPBUSD.BCST 716(CX), Z17, Z4
-	VPDPBUSD.BCST 720(CX), Z17, Z5
-	VPDPBUSD.BCST 724(CX), Z17, Z6
-	VPANDD        Z0, Z20, Z17
-	VPDPBUSD.BCST 768(CX), Z17, Z7
-	VPDPBUSD.BCST 772(CX), Z17, Z8
-	VPDPBUSD.BCST 776(CX), Z17, Z9
-	VPDPBUSD.BCST 780(CX), Z17, Z10
-	VPDPBUSD.BCST 784(CX), Z17, Z11
-	VPDPBUSD.BCST 788(CX), Z17, Z12
-	VPSRLD        $0x02, Z20, Z17
-	VPANDD        Z0, Z17, Z17
-	VPDPBUSD.BCST 832(CX), Z17, Z7
-	VPDPBUSD.BCST 836(CX), Z17, Z8
-	VPDPBUSD.BCST 840(CX), Z17, Z9
-	VPDPBUSD.BCST 844(CX), Z17, Z10
-	VPDPBUSD.BCST 848(CX), Z17, Z11
-	VPDPBUSD.BCST 852(CX), Z17, Z12
-	VPSRLD        $0x04, Z20, Z17
-	VPANDD        Z0, Z17, Z17
-	VPDPBUSD.BCST 896(CX), Z17, Z7
-	VPDPBUSD.BCST 900(CX), Z17, Z8
-	VPDPBUSD.BCST 904(CX), Z17, Z9
-	VPDPBUSD.BCST 908(CX), Z17, Z10
-	VPDPBUSD.BCST 912(CX), Z17, Z11
-	VPDPBUSD.BCST 916(CX), Z17, Z12
-	VPSRLD        $0x06, Z20, Z17
-	VPANDD        Z0, Z17, Z17
-	VPDPBUSD.BCST 960(CX), Z17, Z7
-	VPDPBUSD.BCST 964(CX), Z17, Z8
-	VPDPBUSD.BCST 968(CX), Z17, Z9
-	VPDPBUSD.BCST 972(CX), Z17, Z10
-	VPDPBUSD.BCST 976(CX), Z17, Z11
-	VPDPBUSD.BCST 980(CX), Z17, Z12
-	ADDQ          $+1024, CX
+	VPDPBUSD.BCST 320(CX), Z21, Z7
+	VPDPBUSD.BCST 324(CX), Z21, Z8
+	VPDPBUSD.BCST 328(CX), Z21, Z9
+	VPDPBUSD.BCST 332(CX), Z21, Z10
+	VPDPBUSD.BCST 336(CX), Z21, Z11
+	VPDPBUSD.BCST 340(CX), Z21, Z12
+	VPSRLD        $0x04, Z17, Z17
+	VPANDD        Z0, Z19, Z21
+	VPDPBUSD.BCST 512(CX), Z21, Z1
+	VPDPBUSD.BCST 516(CX), Z21, Z2
+	VPDPBUSD.BCST 520(CX), Z21, Z3
+	VPDPBUSD.BCST 524(CX), Z21, Z4
+	VPDPBUSD.BCST 528(CX), Z21, Z5
+	VPDPBUSD.BCST 532(CX), Z21, Z6
+	VPSRLD        $0x02, Z19, Z21
+	VPANDD        Z0, Z21, Z21
+	VPDPBUSD.BCST 576(CX), Z21, Z1
+	VPDPBUSD.BCST 580(CX), Z21, Z2
+	VPDPBUSD.BCST 584(CX), Z21, Z3
+	VPDPBUSD.BCST 588(CX), Z21, Z4
+	VPDPBUSD.BCST 592(CX), Z21, Z5
+	VPDPBUSD.BCST 596(CX), Z21, Z6
+	VPSRLD        $0x04, Z19, Z19
+	VPANDD        Z0, Z20, Z21
+	VPDPBUSD.BCST 768(CX), Z21, Z7
+	VPDPBUSD.BCST 772(CX), Z21, Z8
+	VPDPBUSD.BCST 776(CX), Z21, Z9
+	VPDPBUSD.BCST 780(CX), Z21, Z10
+	VPDPBUSD.BCST 784(CX), Z21, Z11
+	VPDPBUSD.BCST 788(CX), Z21, Z12
+	VPSRLD        $0x02, Z20, Z21
+	VPANDD        Z0, Z21, Z21
+	VPDPBUSD.BCST 832(CX), Z21, Z7
+	VPDPBUSD.BCST 836(CX), Z21, Z8
+	VPDPBUSD.BCST 840(CX), Z21, Z9
+	VPDPBUSD.BCST 844(CX), Z21, Z10
+	VPDPBUSD.BCST 848(CX), Z21, Z11
+	VPDPBUSD.BCST 852(CX), Z21, Z12
+	VPSRLD        $0x04, Z20, Z20
+	ADDQ          $+128, CX
+	DECQ          R11
+	JNZ           shift
+	ADDQ          $+768, CX
 	ADDQ          $+256, SI
 	ADDQ          $+16, DI
 	ADDQ          $+16, R8
 	ADDQ          $+16, R9
 	ADDQ          $+16, R10
-	DECQ          BX
-	JNZ           group
-
+	JMP           group
 last:
-	KTESTW        K1, K1
-	JZ            finish
-	VMOVDQU32.Z   (DI), K1, X13
-	VMOVDQU32.Z   (R8), K1, X14
-	VINSERTI32X4  $0x01, X14, Z13, Z13
-	VMOVDQU32.Z   (R9), K1, X14
-	VINSERTI32X4  $0x02, X14, Z13, Z13
-	VMOVDQU32.Z   (R10), K1, X14
-	VINSERTI32X4  $0x03, X14, Z13, Z13
-	VMOVDQU32.Z   (DI)(AX*1), K1, X14
-	VMOVDQU32.Z   (R8)(AX*1), K1, X15
-	VINSERTI32X4  $0x01, X15, Z14, Z14
-	VMOVDQU32.Z   (R9)(AX*1), K1, X15
-	VINSERTI32X4  $0x02, X15, Z14, Z14
-	VMOVDQU32.Z   (R10)(AX*1), K1, X15
-	VINSERTI32X4  $0x03, X15, Z14, Z14
-	VMOVDQU32.Z   (DI)(AX*2), K1, X15
-	VMOVDQU32.Z   (R8)(AX*2), K1, X16
-	VINSERTI32X4  $0x01, X16, Z15, Z15
-	VMOVDQU32.Z   (R9)(AX*2), K1, X16
-	VINSERTI32X4  $0x02, X16, Z15, Z15
-	VMOVDQU32.Z   (R10)(AX*2), K1, X16
-	VINSERTI32X4  $0x03, X16, Z15, Z15
-	VMOVDQU32.Z   (DI)(DX*1), K1, X16
-	VMOVDQU32.Z   (R8)(DX*1), K1, X17
-	VINSERTI32X4  $0x01, X17, Z16, Z16
-	VMOVDQU32.Z   (R9)(DX*1), K1, X17
-	VINSERTI32X4  $0x02, X17, Z16, Z16
-	VMOVDQU32.Z   (R10)(DX*1), K1, X17
-	VINSERTI32X4  $0x03, X17, Z16, Z16
-	VPUNPCKLDQ    Z14, Z13, Z17
-	VPUNPCKLDQ    Z16, Z15, Z19
-	VPUNPCKHDQ    Z14, Z13, Z20
-	VPUNPCKHDQ    Z16, Z15, Z21
-	VPUNPCKLQDQ   Z19, Z17, Z18
-	VPUNPCKHQDQ   Z19, Z17, Z17
-	VPUNPCKLQDQ   Z21, Z20, Z19
-	VPUNPCKHQDQ   Z21, Z20, Z20
-	VPANDD        Z0, Z18, Z21
-	VPDPBUSD.BCST (CX), Z21, Z1
-	VPDPBUSD.BCST 4(CX), Z21, Z2
-	VPDPBUSD.BCST 8(CX), Z21, Z3
-	VPDPBUSD.BCST 12(CX), Z21, Z4
-	VPDPBUSD.BCST 16(CX), Z21, Z5
-	VPDPBUSD.BCST 20(CX), Z21, Z6
-	VPSRLD        $0x02, Z18, Z21
-	VPANDD        Z0, Z21, Z21
-	VPDPBUSD.BCST 64(CX), Z21, Z1
-	VPDPBUSD.BCST 68(CX), Z21, Z2
-	VPDPBUSD.BCST 72(CX), Z21, Z3
-	VPDPBUSD.BCST 76(CX), Z21, Z4
-	VPDPBUSD.BCST 80(CX), Z21, Z5
-	VPDPBUSD.BCST 84(CX), Z21, Z6
-	VPSRLD        $0x04, Z18, Z21
-	VPANDD        Z0, Z21, Z21
-	VPDPBUSD.BCST 128(CX), Z21, Z1
-	VPDPBUSD.BCST 132(CX), Z21, Z2
-	VPDPBUSD.BCST 136(CX), Z21, Z3
-	VPDPBUSD.BCST 140(CX), Z21, Z4
-	VPDPBUSD.BCST 144(CX), Z21, Z5
-	VPDPBUSD.BCST 148(CX), Z21, Z6
-	VPSRLD        $0x06, Z18, Z18
-	VPANDD        Z0, Z18, Z18
-	VPDPBUSD.BCST 192(CX), Z18, Z1
-	VPDPBUSD.BCST 196(CX), Z18, Z2
-	VPDPBUSD.BCST 200(CX), Z18, Z3
-	VPDPBUSD.BCST 204(CX), Z18, Z4
-	VPDPBUSD.BCST 208(CX), Z18, Z5
-	VPDPBUSD.BCST 212(CX), Z18, Z6
-	VPANDD        Z0, Z17, Z18
-	VPDPBUSD.BCST 256(CX), Z18, Z7
-	VPDPBUSD.BCST 260(CX), Z18, Z8
-	VPDPBUSD.BCST 264(CX), Z18, Z9
-	VPDPBUSD.BCST 268(CX), Z18, Z10
-	VPDPBUSD.BCST 272(CX), Z18, Z11
-	VPDPBUSD.BCST 276(CX), Z18, Z12
-	VPSRLD        $0x02, Z17, Z18
-	VPANDD        Z0, Z18, Z18
-	VPDPBUSD.BCST 320(CX), Z18, Z7
-	VPDPBUSD.BCST 324(CX), Z18, Z8
-	VPDPBUSD.BCST 328(CX), Z18, Z9
-	VPDPBUSD.BCST 332(CX), Z18, Z10
-	VPDPBUSD.BCST 336(CX), Z18, Z11
-	VPDPBUSD.BCST 340(CX), Z18, Z12
-	VPSRLD        $0x04, Z17, Z18
-	VPANDD        Z0, Z18, Z18
-	VPDPBUSD.BCST 384(CX), Z18, Z7
-	VPDPBUSD.BCST 388(CX), Z18, Z8
-	VPDPBUSD.BCST 392(CX), Z18, Z9
-	VPDPBUSD.BCST 396(CX), Z18, Z10
-	VPDPBUSD.BCST 400(CX), Z18, Z11
-	VPDPBUSD.BCST 404(CX), Z18, Z12
-	VPSRLD        $0x06, Z17, Z17
-	VPANDD        Z0, Z17, Z17
-	VPDPBUSD.BCST 448(CX), Z17, Z7
-	VPDPBUSD.BCST 452(CX), Z17, Z8
-	VPDPBUSD.BCST 456(CX), Z17, Z9
-	VPDPBUSD.BCST 460(CX), Z17, Z10
-	VPDPBUSD.BCST 464(CX), Z17, Z11
-	VPDPBUSD.BCST 468(CX), Z17, Z12
-	VPANDD        Z0, Z19, Z17
-	VPDPBUSD.BCST 512(CX), Z17, Z1
-	VPDPBUSD.BCST 516(CX), Z17, Z2
-	VPDPBUSD.BCST 520(CX), Z17, Z3
-	VPDPBUSD.BCST 524(CX), Z17, Z4
-	VPDPBUSD.BCST 528(CX), Z17, Z5
-	VPDPBUSD.BCST 532(CX), Z17, Z6
-	VPSRLD        $0x02, Z19, Z17
-	VPANDD        Z0, Z17, Z17
-	VPDPBUSD.BCST 576(CX), Z17, Z1
-	VPDPBUSD.BCST 580(CX), Z17, Z2
-	VPDPBUSD.BCST 584(CX), Z17, Z3
-	VPDPBUSD.BCST 588(CX), Z17, Z4
-	VPDPBUSD.BCST 592(CX), Z17, Z5
-	VPDPBUSD.BCST 596(CX), Z17, Z6
-	VPSRLD        $0x04, Z19, Z17
-	VPANDD        Z0, Z17, Z17
-	VPDPBUSD.BCST 640(CX), Z17, Z1
-	VPDPBUSD.BCST 644(CX), Z17, Z2
-	VPDPBUSD.BCST 648(CX), Z17, Z3
-	VPDPBUSD.BCST 652(CX), Z17, Z4
-	VPDPBUSD.BCST 656(CX), Z17, Z5
-	VPDPBUSD.BCST 660(CX), Z17, Z6
-	VPSRLD        $0x06, Z19, Z17
-	VPANDD        Z0, Z17, Z17
-	VPDPBUSD.BCST 704(CX), Z17, Z1
-	VPDPBUSD.BCST 708(CX), Z17, Z2
-	VPDPBUSD.BCST 712(CX), Z17, Z3
-	VPDPBUSD.BCST 716(CX), Z17, Z4
-	VPDPBUSD.BCST 720(CX), Z17, Z5
-	VPDPBUSD.BCST 724(CX), Z17, Z6
-	VPANDD        Z0, Z20, Z17
-	VPDPBUSD.BCST 768(CX), Z17, Z7
-	VPDPBUSD.BCST 772(CX), Z17, Z8
-	VPDPBUSD.BCST 776(CX), Z17, Z9
-	VPDPBUSD.BCST 780(CX), Z17, Z10
-	VPDPBUSD.BCST 784(CX), Z17, Z11
-	VPDPBUSD.BCST 788(CX), Z17, Z12
-	VPSRLD        $0x02, Z20, Z17
-	VPANDD        Z0, Z17, Z17
-	VPDPBUSD.BCST 832(CX), Z17, Z7
-	VPDPBUSD.BCST 836(CX), Z17, Z8
-	VPDPBUSD.BCST 840(CX), Z17, Z9
-	VPDPBUSD.BCST 844(CX), Z17, Z10
-	VPDPBUSD.BCST 848(CX), Z17, Z11
-	VPDPBUSD.BCST 852(CX), Z17, Z12
-	VPSRLD        $0x04, Z20, Z17
-	VPANDD        Z0, Z17, Z17
-	VPDPBUSD.BCST 896(CX), Z17, Z7
-	VPDPBUSD.BCST 900(CX), Z17, Z8
-	VPDPBUSD.BCST 904(CX), Z17, Z9
-	VPDPBUSD.BCST 908(CX), Z17, Z10
-	VPDPBUSD.BCST 912(CX), Z17, Z11
-	VPDPBUSD.BCST 916(CX), Z17, Z12
-	VPSRLD        $0x06, Z20, Z17
-	VPANDD        Z0, Z17, Z17
-	VPDPBUSD.BCST 960(CX), Z17, Z7
-	VPDPBUSD.BCST 964(CX), Z17, Z8
-	VPDPBUSD.BCST 968(CX), Z17, Z9
-	VPDPBUSD.BCST 972(CX), Z17, Z10
-	VPDPBUSD.BCST 976(CX), Z17, Z11
-	VPDPBUSD.BCST 980(CX), Z17, Z12
-
+	CMPQ         BX, $-1
+	JNE          finish
+	KTESTW       K1, K1
+	JZ           finish
+	VMOVDQU32.Z  (DI), K1, X13
+	VMOVDQU32.Z  (R8), K1, X14
+	VINSERTI32X4 $0x01, X14, Z13, Z13
+	VMOVDQU32.Z  (R9), K1, X14
+	VINSERTI32X4 $0x02, X14, Z13, Z13
+	VMOVDQU32.Z  (R10), K1, X14
+	VINSERTI32X4 $0x03, X14, Z13, Z13
+	VMOVDQU32.Z  (DI)(AX*1), K1, X14
+	VMOVDQU32.Z  (R8)(AX*1), K1, X15
+	VINSERTI32X4 $0x01, X15, Z14, Z14
+	VMOVDQU32.Z  (R9)(AX*1), K1, X15
+	VINSERTI32X4 $0x02, X15, Z14, Z14
+	VMOVDQU32.Z  (R10)(AX*1), K1, X15
+	VINSERTI32X4 $0x03, X15, Z14, Z14
+	VMOVDQU32.Z  (DI)(AX*2), K1, X15
+	VMOVDQU32.Z  (R8)(AX*2), K1, X16
+	VINSERTI32X4 $0x01, X16, Z15, Z15
+	VMOVDQU32.Z  (R9)(AX*2), K1, X16
+	VINSERTI32X4 $0x02, X16, Z15, Z15
+	VMOVDQU32.Z  (R10)(AX*2), K1, X16
+	VINSERTI32X4 $0x03, X16, Z15, Z15
+	VMOVDQU32.Z  (DI)(DX*1), K1, X16
+	VMOVDQU32.Z  (R8)(DX*1), K1, X17
+	VINSERTI32X4 $0x01, X17, Z16, Z16
+	VMOVDQU32.Z  (R9)(DX*1), K1, X17
+	VINSERTI32X4 $0x02, X17, Z16, Z16
+	VMOVDQU32.Z  (R10)(DX*1), K1, X17
+	VINSERTI32X4 $0x03, X17, Z16, Z16
+	JMP          loaded
 finish:
 	VPADDD       Z7, Z1, Z1
 	VPADDD       Z8, Z2, Z2
@@ -6350,7 +5658,6 @@ finish:
 	VMULPS       Z17, Z6, Z6
 	VADDPS       Z22, Z6, Z6
 	VMOVUPS      Z6, K2, (BX)
-
 stored:
 	MOVQ AX, CX
 	SHLQ $0x04, CX
@@ -6370,7 +5677,6 @@ TEXT ·blocksBatch6AVX512VNNI(SB), $512-112
 	LEAQ      63(SP), R11
 	ANDQ      $-64, R11
 	ADDQ      $+16, gap+88(FP)
-
 tile:
 	MOVQ    panel+40(FP), AX
 	MOVQ    w+16(FP), DI
@@ -6387,7 +5693,6 @@ tile:
 	VMOVUPS Z17, 320(R11)
 	XORQ    R12, R12
 	MOVQ    blocks+32(FP), CX
-
 block:
 	VPBROADCASTD (AX), Z1
 	VPBROADCASTD 4(AX), Z2
@@ -6439,36 +5744,37 @@ block:
 	MOVWLZX      (R10)(R13*1), R14
 	MOVW         R14, 414(R11)
 	MOVQ         groups+80(FP), R13
-
 group:
-	VMOVDQU32     (DI), X13
-	VINSERTI32X4  $0x01, (R8), Z13, Z13
-	VINSERTI32X4  $0x02, (R9), Z13, Z13
-	VINSERTI32X4  $0x03, (R10), Z13, Z13
-	PREFETCHT0    (DX)
-	VMOVDQU32     (DI)(BX*1), X14
-	VINSERTI32X4  $0x01, (R8)(BX*1), Z14, Z14
-	VINSERTI32X4  $0x02, (R9)(BX*1), Z14, Z14
-	VINSERTI32X4  $0x03, (R10)(BX*1), Z14, Z14
-	PREFETCHT0    64(DX)
-	VMOVDQU32     (DI)(BX*2), X15
-	VINSERTI32X4  $0x01, (R8)(BX*2), Z15, Z15
-	VINSERTI32X4  $0x02, (R9)(BX*2), Z15, Z15
-	VINSERTI32X4  $0x03, (R10)(BX*2), Z15, Z15
-	PREFETCHT0    128(DX)
-	VMOVDQU32     (DI)(SI*1), X16
-	VINSERTI32X4  $0x01, (R8)(SI*1), Z16, Z16
-	VINSERTI32X4  $0x02, (R9)(SI*1), Z16, Z16
-	VINSERTI32X4  $0x03, (R10)(SI*1), Z16, Z16
-	PREFETCHT0    192(DX)
-	VPUNPCKLDQ    Z14, Z13, Z18
-	VPUNPCKLDQ    Z16, Z15, Z20
-	VPUNPCKHDQ    Z14, Z13, Z21
-	VPUNPCKHDQ    Z16, Z15, Z22
-	VPUNPCKLQDQ   Z20, Z18, Z19
-	VPUNPCKHQDQ   Z20, Z18, Z18
-	VPUNPCKLQDQ   Z22, Z21, Z20
-	VPUNPCKHQDQ   Z22, Z21, Z21
+	VMOVDQU32    (DI), X13
+	VINSERTI32X4 $0x01, (R8), Z13, Z13
+	VINSERTI32X4 $0x02, (R9), Z13, Z13
+	VINSERTI32X4 $0x03, (R10), Z13, Z13
+	PREFETCHT0   (DX)
+	VMOVDQU32    (DI)(BX*1), X14
+	VINSERTI32X4 $0x01, (R8)(BX*1), Z14, Z14
+	VINSERTI32X4 $0x02, (R9)(BX*1), Z14, Z14
+	VINSERTI32X4 $0x03, (R10)(BX*1), Z14, Z14
+	PREFETCHT0   64(DX)
+	VMOVDQU32    (DI)(BX*2), X15
+	VINSERTI32X4 $0x01, (R8)(BX*2), Z15, Z15
+	VINSERTI32X4 $0x02, (R9)(BX*2), Z15, Z15
+	VINSERTI32X4 $0x03, (R10)(BX*2), Z15, Z15
+	PREFETCHT0   128(DX)
+	VMOVDQU32    (DI)(SI*1), X16
+	VINSERTI32X4 $0x01, (R8)(SI*1), Z16, Z16
+	VINSERTI32X4 $0x02, (R9)(SI*1), Z16, Z16
+	VINSERTI32X4 $0x03, (R10)(SI*1), Z16, Z16
+	PREFETCHT0   192(DX)
+	VPUNPCKLDQ   Z14, Z13, Z18
+	VPUNPCKLDQ   Z16, Z15, Z20
+	VPUNPCKHDQ   Z14, Z13, Z21
+	VPUNPCKHDQ   Z16, Z15, Z22
+	VPUNPCKLQDQ  Z20, Z18, Z19
+	VPUNPCKHQDQ  Z20, Z18, Z18
+	VPUNPCKLQDQ  Z22, Z21, Z20
+	VPUNPCKHQDQ  Z22, Z21, Z21
+	MOVQ         $+2, R14
+shift:
 	VPANDD        Z0, Z19, Z22
 	VPDPBUSD.BCST (AX), Z22, Z1
 	VPDPBUSD.BCST 4(AX), Z22, Z2
@@ -6484,116 +5790,59 @@ group:
 	VPDPBUSD.BCST 76(AX), Z22, Z4
 	VPDPBUSD.BCST 80(AX), Z22, Z5
 	VPDPBUSD.BCST 84(AX), Z22, Z6
-	VPSRLD        $0x04, Z19, Z22
+	VPSRLD        $0x04, Z19, Z19
+	VPANDD        Z0, Z18, Z22
+	VPDPBUSD.BCST 256(AX), Z22, Z7
+	VPDPBUSD.BCST 260(AX), Z22, Z8
+	VPDPBUSD.BCST 264(AX), Z22, Z9
+	VPDPBUSD.BCST 268(AX), Z22, Z10
+	VPDPBUSD.BCST 272(AX), Z22, Z11
+	VPDPBUSD.BCST 276(AX), Z22, Z12
+	VPSRLD        $0x02, Z18, Z22
 	VPANDD        Z0, Z22, Z22
-	VPDPBUSD.BCST 128(AX), Z22, Z1
-	VPDPBUSD.BCST 132(AX), Z22, Z2
-	VPDPBUSD.BCST 136(AX), Z22, Z3
-	VPDPBUSD.BCST 140(AX), Z22, Z4
-	VPDPBUSD.BCST 144(AX), Z22, Z5
-	VPDPBUSD.BCST 148(AX), Z22, Z6
-	VPSRLD        $0x06, Z19, Z19
-	VPANDD        Z0, Z19, Z19
-	VPDPBUSD.BCST 192(AX), Z19, Z1
-	VPDPBUSD.BCST 196(AX), Z19, Z2
-	VPDPBUSD.BCST 200(AX), Z19, Z3
-	VPDPBUSD.BCST 204(AX), Z19, Z4
-	VPDPBUSD.BCST 208(AX), Z19, Z5
-	VPDPBUSD.BCST 212(AX), Z19, Z6
-	VPANDD        Z0, Z18, Z19
-	VPDPBUSD.BCST 256(AX), Z19, Z7
-	VPDPBUSD.BCST 260(AX), Z19, Z8
-	VPDPBUSD.BCST 264(AX), Z19, Z9
-	VPDPBUSD.BCST 268(AX), Z19, Z10
-	VPDPBUSD.BCST 272(AX), Z19, Z11
-	VPDPBUSD.BCST 276(AX), Z19, Z12
-	VPSRLD        $0x02, Z18, Z19
-	VPANDD        Z0, Z19, Z19
-	VPDPBUSD.BCST 320(AX), Z19, Z7
-	VPDPBUSD.BCST 324(AX), Z19, Z8
-	VPDPBUSD.BCST 328(AX), Z19, Z9
-	VPDPBUSD.BCST 332(AX), Z19, Z10
-	VPDPBUSD.BCST 336(AX), Z19, Z11
-	VPDPBUSD.BCST 340(AX), Z19, Z12
-	VPSRLD        $0x04, Z18, Z19
-	VPANDD        Z0, Z19, Z19
-	VPDPBUSD.BCST 384(AX), Z19, Z7
-	VPDPBUSD.BCST 388(AX), Z19, Z8
-	VPDPBUSD.BCST 392(AX), Z19, Z9
-	VPDPBUSD.BCST 396(AX), Z19, Z10
-	VPDPBUSD.BCST 400(AX), Z19, Z11
-	VPDPBUSD.BCST 404(AX), Z19, Z12
-	VPSRLD        $0x06, Z18, Z18
-	VPANDD        Z0, Z18, Z18
-	VPDPBUSD.BCST 448(AX), Z18, Z7
-	VPDPBUSD.BCST 452(AX), Z18, Z8
-	VPDPBUSD.BCST 456(AX), Z18, Z9
-	VPDPBUSD.BCST 460(AX), Z18, Z10
-	VPDPBUSD.BCST 464(AX), Z18, Z11
-	VPDPBUSD.BCST 468(AX), Z18, Z12
-	VPANDD        Z0, Z20, Z18
-	VPDPBUSD.BCST 512(AX), Z18, Z1
-	VPDPBUSD.BCST 516(AX), Z18, Z2
-	VPDPBUSD.BCST 520(AX), Z18, Z3
-	VPDPBUSD.BCST 524(AX), Z18, Z4
-	VPDPBUSD.BCST 528(AX), Z18, Z5
-	VPDPBUSD.BCST 532(AX), Z18, Z6
-	VPSRLD        $0x02, Z20, Z18
-	VPANDD        Z0, Z18, Z18
-	VPDPBUSD.BCST 576(AX), Z18, Z1
-	VPDPBUSD.BCST 580(AX), Z18, Z2
-	VPDPBUSD.BCST 584(AX), Z18, Z3
-	VPDPBUSD.BCST 588(AX), Z18, Z4
-	VPDPBUSD.BCST 592(AX), Z18, Z5
-	VPDPBUSD.BCST 596(AX), Z18, Z6
-	VPSRLD        $0x04, Z20, Z18
-	VPANDD        Z0, Z18, Z18
-	VPDPBUSD.BCST 640(AX), Z18, Z1
-	VPDPBUSD.BCST 644(AX), Z18, Z2
-	VPDPBUSD.BCST 648(AX), Z18, Z3
-	VPDPBUSD.BCST 652(AX), Z18, Z4
-	VPDPBUSD.BCST 656(AX), Z18, Z5
-	VPDPBUSD.BCST 660(AX), Z18, Z6
-	VPSRLD        $0x06, Z20, Z18
-	VPANDD        Z0, Z18, Z18
-	VPDPBUSD.BCST 704(AX), Z18, Z1
-	VPDPBUSD.BCST 708(AX), Z18, Z2
-	VPDPBUSD.BCST 712(AX), Z18, Z3
-	VPDPBUSD.BCST 716(AX), Z18, Z4
-	VPDPBUSD.BCST 720(AX), Z18, Z5
-	VPDPBUSD.BCST 724(AX), Z18, Z6
-	VPANDD        Z0, Z21, Z18
-	VPDPBUSD.BCST 768(AX), Z18, Z7
-	VPDPBUSD.BCST 772(AX), Z18, Z8
-	VPDPBUSD.BCST 776(AX), Z18, Z9
-	VPDPBUSD.BCST 780(AX), Z18, Z10
-	VPDPBUSD.BCST 784(AX), Z18, Z11
-	VPDPBUSD.BCST 788(AX), Z18, Z12
-	VPSRLD        $0x02, Z21, Z18
-	VPANDD        Z0, Z18, Z18
-	VPDPBUSD.BCST 832(AX), Z18, Z7
-	VPDPBUSD.BCST 836(AX), Z18, Z8
-	VPDPBUSD.BCST 840(AX), Z18, Z9
-	VPDPBUSD.BCST 844(AX), Z18, Z10
-	VPDPBUSD.BCST 848(AX), Z18, Z11
-	VPDPBUSD.BCST 852(AX), Z18, Z12
-	VPSRLD        $0x04, Z21, Z18
-	VPANDD        Z0, Z18, Z18
-	VPDPBUSD.BCST 896(AX), Z18, Z7
-	VPDPBUSD.BCST 900(AX), Z18, Z8
-	VPDPBUSD.BCST 904(AX), Z18, Z9
-	VPDPBUSD.BCST 908(AX), Z18, Z10
-	VPDPBUSD.BCST 912(AX), Z18, Z11
-	VPDPBUSD.BCST 916(AX), Z18, Z12
-	VPSRLD        $0x06, Z21, Z18
-	VPANDD        Z0, Z18, Z18
-	VPDPBUSD.BCST 960(AX), Z18, Z7
-	VPDPBUSD.BCST 964(AX), Z18, Z8
-	VPDPBUSD.BCST 968(AX), Z18, Z9
-	VPDPBUSD.BCST 972(AX), Z18, Z10
-	VPDPBUSD.BCST 976(AX), Z18, Z11
-	VPDPBUSD.BCST 980(AX), Z18, Z12
-	ADDQ          $+1024, AX
+	VPDPBUSD.BCST 320(AX), Z22, Z7
+	VPDPBUSD.BCST 324(AX), Z22, Z8
+	VPDPBUSD.BCST 328(AX), Z22, Z9
+	VPDPBUSD.BCST 332(AX), Z22, Z10
+	VPDPBUSD.BCST 336(AX), Z22, Z11
+	VPDPBUSD.BCST 340(AX), Z22, Z12
+	VPSRLD        $0x04, Z18, Z18
+	VPANDD        Z0, Z20, Z22
+	VPDPBUSD.BCST 512(AX), Z22, Z1
+	VPDPBUSD.BCST 516(AX), Z22, Z2
+	VPDPBUSD.BCST 520(AX), Z22, Z3
+	VPDPBUSD.BCST 524(AX), Z22, Z4
+	VPDPBUSD.BCST 528(AX), Z22, Z5
+	VPDPBUSD.BCST 532(AX), Z22, Z6
+	VPSRLD        $0x02, Z20, Z22
+	VPANDD        Z0, Z22, Z22
+	VPDPBUSD.BCST 576(AX), Z22, Z1
+	VPDPBUSD.BCST 580(AX), Z22, Z2
+	VPDPBUSD.BCST 584(AX), Z22, Z3
+	VPDPBUSD.BCST 588(AX), Z22, Z4
+	VPDPBUSD.BCST 592(AX), Z22, Z5
+	VPDPBUSD.BCST 596(AX), Z22, Z6
+	VPSRLD        $0x04, Z20, Z20
+	VPANDD        Z0, Z21, Z22
+	VPDPBUSD.BCST 768(AX), Z22, Z7
+	VPDPBUSD.BCST 772(AX), Z22, Z8
+	VPDPBUSD.BCST 776(AX), Z22, Z9
+	VPDPBUSD.BCST 780(AX), Z22, Z10
+	VPDPBUSD.BCST 784(AX), Z22, Z11
+	VPDPBUSD.BCST 788(AX), Z22, Z12
+	VPSRLD        $0x02, Z21, Z22
+	VPANDD        Z0, Z22, Z22
+	VPDPBUSD.BCST 832(AX), Z22, Z7
+	VPDPBUSD.BCST 836(AX), Z22, Z8
+	VPDPBUSD.BCST 840(AX), Z22, Z9
+	VPDPBUSD.BCST 844(AX), Z22, Z10
+	VPDPBUSD.BCST 848(AX), Z22, Z11
+	VPDPBUSD.BCST 852(AX), Z22, Z12
+	VPSRLD        $0x04, Z21, Z21
+	ADDQ          $+128, AX
+	DECQ          R14
+	JNZ           shift
+	ADDQ          $+768, AX
 	ADDQ          $+256, DX
 	DECQ          R13
 	JNZ           more
@@ -6660,7 +5909,6 @@ group:
 	VMULPS        Z1, Z6, Z6
 	VADDPS        320(R11), Z6, Z6
 	VMOVUPS       Z6, 320(R11)
-
 added:
 	DECQ    CX
 	JNZ     block
@@ -6699,7 +5947,6 @@ added:
 	ADDQ    CX, AX
 	VMOVUPS 320(R11), Z1
 	VMOVUPS Z1, K1, (AX)
-
 stored:
 	MOVQ BX, AX
 	SHLQ $0x04, AX
@@ -6709,7 +5956,6 @@ stored:
 	JNZ  tile
 	VZEROUPPER
 	RET
-
 more:
 	ADDQ $+16, DI
 	ADDQ $+16, R8
@@ -6732,7 +5978,6 @@ TEXT ·codes64Batch6AVX512VNNI(SB), $448-88
 	ADDQ      $+128, CX
 	IMULQ     blocks+56(FP), CX
 	ADDQ      R10, CX
-
 rows:
 	MOVQ    R10, R9
 	MOVQ    panel+24(FP), AX
@@ -6745,7 +5990,6 @@ rows:
 	VMOVUPS Z13, 320(BX)
 	XORQ    DI, DI
 	MOVQ    blocks+56(FP), R8
-
 block:
 	VPBROADCASTD (AX), Z1
 	VPBROADCASTD 4(AX), Z2
@@ -6762,7 +6006,6 @@ block:
 	ADDQ         $+64, AX
 	MOVQ         groups+64(FP), R11
 	SHLQ         $0x02, R11
-
 dword:
 	VMOVDQU64     (R9), Z14
 	PREFETCHT0    (CX)
@@ -6862,7 +6105,6 @@ dword:
 	VMULPS        Z1, Z6, Z6
 	VADDPS        320(BX), Z6, Z6
 	VMOVUPS       Z6, 320(BX)
-
 added:
 	ADDQ         $+128, R9
 	DECQ         R8
@@ -6899,7 +6141,6 @@ added:
 	ADDQ         DI, AX
 	VMOVUPS      320(BX), Z1
 	VMOVUPS      Z1, K1, (AX)
-
 stored:
 	ADDQ $+64, dst+0(FP)
 	ADDQ $+64, R10
@@ -6928,7 +6169,6 @@ TEXT ·digits64Batch6AVX512VNNI(SB), $448-80
 	ADDQ         $+128, CX
 	IMULQ        blocks+56(FP), CX
 	ADDQ         R10, CX
-
 rows:
 	MOVQ    R10, R9
 	MOVQ    panel+24(FP), AX
@@ -6941,7 +6181,6 @@ rows:
 	VMOVUPS Z7, 320(BX)
 	XORQ    DI, DI
 	MOVQ    blocks+56(FP), R8
-
 block:
 	VPBROADCASTD (AX), Z0
 	VPBROADCASTD 4(AX), Z8
@@ -6957,8 +6196,10 @@ block:
 	VPXORD       Z6, Z6, Z6
 	ADDQ         $+64, AX
 	MOVQ         $+4, R11
-
-first:
+	MOVQ         $+256, R12
+dwords:
+	LEAQ (R12)(R12*2), R13
+dword:
 	VMOVDQU64     (R9), Z16
 	PREFETCHT0    (CX)
 	VPCMPUB       $0x06, Z14, Z16, K1
@@ -6977,123 +6218,58 @@ first:
 	VPCMPUB       $0x06, Z15, Z17, K2
 	VMOVDQU8.Z    Z13, K1, Z16
 	VPADDB        Z13, Z16, K2, Z16
-	VPDPBUSD.BCST 256(AX), Z16, Z1
-	VPDPBUSD.BCST 260(AX), Z16, Z2
-	VPDPBUSD.BCST 264(AX), Z16, Z3
-	VPDPBUSD.BCST 268(AX), Z16, Z4
-	VPDPBUSD.BCST 272(AX), Z16, Z5
-	VPDPBUSD.BCST 276(AX), Z16, Z6
+	VPDPBUSD.BCST (AX)(R12*1), Z16, Z1
+	VPDPBUSD.BCST 4(AX)(R12*1), Z16, Z2
+	VPDPBUSD.BCST 8(AX)(R12*1), Z16, Z3
+	VPDPBUSD.BCST 12(AX)(R12*1), Z16, Z4
+	VPDPBUSD.BCST 16(AX)(R12*1), Z16, Z5
+	VPDPBUSD.BCST 20(AX)(R12*1), Z16, Z6
 	VPADDB        Z17, Z17, Z16
 	VPADDB        Z17, Z16, Z16
 	VPCMPUB       $0x06, Z14, Z16, K1
 	VPCMPUB       $0x06, Z15, Z16, K2
 	VMOVDQU8.Z    Z13, K1, Z17
 	VPADDB        Z13, Z17, K2, Z17
-	VPDPBUSD.BCST 512(AX), Z17, Z0
-	VPDPBUSD.BCST 516(AX), Z17, Z8
-	VPDPBUSD.BCST 520(AX), Z17, Z9
-	VPDPBUSD.BCST 524(AX), Z17, Z10
-	VPDPBUSD.BCST 528(AX), Z17, Z11
-	VPDPBUSD.BCST 532(AX), Z17, Z12
+	VPDPBUSD.BCST (AX)(R12*2), Z17, Z0
+	VPDPBUSD.BCST 4(AX)(R12*2), Z17, Z8
+	VPDPBUSD.BCST 8(AX)(R12*2), Z17, Z9
+	VPDPBUSD.BCST 12(AX)(R12*2), Z17, Z10
+	VPDPBUSD.BCST 16(AX)(R12*2), Z17, Z11
+	VPDPBUSD.BCST 20(AX)(R12*2), Z17, Z12
 	VPADDB        Z16, Z16, Z17
 	VPADDB        Z16, Z17, Z17
 	VPCMPUB       $0x06, Z14, Z17, K1
 	VPCMPUB       $0x06, Z15, Z17, K2
 	VMOVDQU8.Z    Z13, K1, Z16
 	VPADDB        Z13, Z16, K2, Z16
-	VPDPBUSD.BCST 768(AX), Z16, Z1
-	VPDPBUSD.BCST 772(AX), Z16, Z2
-	VPDPBUSD.BCST 776(AX), Z16, Z3
-	VPDPBUSD.BCST 780(AX), Z16, Z4
-	VPDPBUSD.BCST 784(AX), Z16, Z5
-	VPDPBUSD.BCST 788(AX), Z16, Z6
+	VPDPBUSD.BCST (AX)(R13*1), Z16, Z1
+	VPDPBUSD.BCST 4(AX)(R13*1), Z16, Z2
+	VPDPBUSD.BCST 8(AX)(R13*1), Z16, Z3
+	VPDPBUSD.BCST 12(AX)(R13*1), Z16, Z4
+	VPDPBUSD.BCST 16(AX)(R13*1), Z16, Z5
+	VPDPBUSD.BCST 20(AX)(R13*1), Z16, Z6
 	VPADDB        Z17, Z17, Z16
 	VPADDB        Z17, Z16, Z16
 	VPCMPUB       $0x06, Z14, Z16, K1
 	VPCMPUB       $0x06, Z15, Z16, K2
 	VMOVDQU8.Z    Z13, K1, Z16
 	VPADDB        Z13, Z16, K2, Z16
-	VPDPBUSD.BCST 1024(AX), Z16, Z0
-	VPDPBUSD.BCST 1028(AX), Z16, Z8
-	VPDPBUSD.BCST 1032(AX), Z16, Z9
-	VPDPBUSD.BCST 1036(AX), Z16, Z10
-	VPDPBUSD.BCST 1040(AX), Z16, Z11
-	VPDPBUSD.BCST 1044(AX), Z16, Z12
+	VPDPBUSD.BCST (AX)(R12*4), Z16, Z0
+	VPDPBUSD.BCST 4(AX)(R12*4), Z16, Z8
+	VPDPBUSD.BCST 8(AX)(R12*4), Z16, Z9
+	VPDPBUSD.BCST 12(AX)(R12*4), Z16, Z10
+	VPDPBUSD.BCST 16(AX)(R12*4), Z16, Z11
+	VPDPBUSD.BCST 20(AX)(R12*4), Z16, Z12
 	ADDQ          $+256, R9
 	ADDQ          $+64, CX
 	ADDQ          $+64, AX
 	DECQ          R11
-	JNZ           first
-	ADDQ          $+1024, AX
+	JNZ           dword
+	LEAQ          (AX)(R12*4), AX
 	MOVQ          $+2, R11
-
-second:
-	VMOVDQU64     (R9), Z16
-	PREFETCHT0    (CX)
-	VPCMPUB       $0x06, Z14, Z16, K1
-	VPCMPUB       $0x06, Z15, Z16, K2
-	VMOVDQU8.Z    Z13, K1, Z17
-	VPADDB        Z13, Z17, K2, Z17
-	VPDPBUSD.BCST (AX), Z17, Z0
-	VPDPBUSD.BCST 4(AX), Z17, Z8
-	VPDPBUSD.BCST 8(AX), Z17, Z9
-	VPDPBUSD.BCST 12(AX), Z17, Z10
-	VPDPBUSD.BCST 16(AX), Z17, Z11
-	VPDPBUSD.BCST 20(AX), Z17, Z12
-	VPADDB        Z16, Z16, Z17
-	VPADDB        Z16, Z17, Z17
-	VPCMPUB       $0x06, Z14, Z17, K1
-	VPCMPUB       $0x06, Z15, Z17, K2
-	VMOVDQU8.Z    Z13, K1, Z16
-	VPADDB        Z13, Z16, K2, Z16
-	VPDPBUSD.BCST 128(AX), Z16, Z1
-	VPDPBUSD.BCST 132(AX), Z16, Z2
-	VPDPBUSD.BCST 136(AX), Z16, Z3
-	VPDPBUSD.BCST 140(AX), Z16, Z4
-	VPDPBUSD.BCST 144(AX), Z16, Z5
-	VPDPBUSD.BCST 148(AX), Z16, Z6
-	VPADDB        Z17, Z17, Z16
-	VPADDB        Z17, Z16, Z16
-	VPCMPUB       $0x06, Z14, Z16, K1
-	VPCMPUB       $0x06, Z15, Z16, K2
-	VMOVDQU8.Z    Z13, K1, Z17
-	VPADDB        Z13, Z17, K2, Z17
-	VPDPBUSD.BCST 256(AX), Z17, Z0
-	VPDPBUSD.BCST 260(AX), Z17, Z8
-	VPDPBUSD.BCST 264(AX), Z17, Z9
-	VPDPBUSD.BCST 268(AX), Z17, Z10
-	VPDPBUSD.BCST 272(AX), Z17, Z11
-	VPDPBUSD.BCST 276(AX), Z17, Z12
-	VPADDB        Z16, Z16, Z17
-	VPADDB        Z16, Z17, Z17
-	VPCMPUB       $0x06, Z14, Z17, K1
-	VPCMPUB       $0x06, Z15, Z17, K2
-	VMOVDQU8.Z    Z13, K1, Z16
-	VPADDB        Z13, Z16, K2, Z16
-	VPDPBUSD.BCST 384(AX), Z16, Z1
-	VPDPBUSD.BCST 388(AX), Z16, Z2
-	VPDPBUSD.BCST 392(AX), Z16, Z3
-	VPDPBUSD.BCST 396(AX), Z16, Z4
-	VPDPBUSD.BCST 400(AX), Z16, Z5
-	VPDPBUSD.BCST 404(AX), Z16, Z6
-	VPADDB        Z17, Z17, Z16
-	VPADDB        Z17, Z16, Z16
-	VPCMPUB       $0x06, Z14, Z16, K1
-	VPCMPUB       $0x06, Z15, Z16, K2
-	VMOVDQU8.Z    Z13, K1, Z16
-	VPADDB        Z13, Z16, K2, Z16
-	VPDPBUSD.BCST 512(AX), Z16, Z0
-	VPDPBUSD.BCST 516(AX), Z16, Z8
-	VPDPBUSD.BCST 520(AX), Z16, Z9
-	VPDPBUSD.BCST 524(AX), Z16, Z10
-	VPDPBUSD.BCST 528(AX), Z16, Z11
-	VPDPBUSD.BCST 532(AX), Z16, Z12
-	ADDQ          $+256, R9
-	ADDQ          $+64, CX
-	ADDQ          $+64, AX
-	DECQ          R11
-	JNZ           second
-	ADDQ          $+512, AX
+	CMPQ          R12, $+128
+	MOVQ          $+128, R12
+	JNE           dwords
 	MOVQ          R9, R11
 	SUBQ          DX, R11
 	VPMOVZXWD     (R11), Z16
@@ -7189,7 +6365,6 @@ second:
 	VMULPS        Z0, Z12, Z12
 	VADDPS        320(BX), Z12, Z12
 	VMOVUPS       Z12, 320(BX)
-
 added:
 	ADDQ         $+128, R9
 	DECQ         R8
@@ -7226,7 +6401,6 @@ added:
 	ADDQ         DI, AX
 	VMOVUPS      320(BX), Z0
 	VMOVUPS      Z0, K1, (AX)
-
 stored:
 	ADDQ $+64, dst+0(FP)
 	ADDQ $+64, R10
@@ -7249,7 +6423,6 @@ TEXT ·ternaryBatch8AVX512VNNI(SB), NOSPLIT, $0-80
 	SHLQ      CL, BX
 	DECQ      BX
 	KMOVW     BX, K1
-
 tile:
 	MOVQ         panel+40(FP), CX
 	MOVQ         w+16(FP), DI
@@ -7276,37 +6449,40 @@ tile:
 	ADDQ         $+64, CX
 	MOVQ         rowBytes+32(FP), BX
 	SHRQ         $0x04, BX
-	JZ           last
-
 group:
-	VMOVDQU32     (DI), X17
-	VINSERTI32X4  $0x01, (R8), Z17, Z17
-	VINSERTI32X4  $0x02, (R9), Z17, Z17
-	VINSERTI32X4  $0x03, (R10), Z17, Z17
-	PREFETCHT0    (SI)
-	VMOVDQU32     (DI)(AX*1), X18
-	VINSERTI32X4  $0x01, (R8)(AX*1), Z18, Z18
-	VINSERTI32X4  $0x02, (R9)(AX*1), Z18, Z18
-	VINSERTI32X4  $0x03, (R10)(AX*1), Z18, Z18
-	PREFETCHT0    64(SI)
-	VMOVDQU32     (DI)(AX*2), X19
-	VINSERTI32X4  $0x01, (R8)(AX*2), Z19, Z19
-	VINSERTI32X4  $0x02, (R9)(AX*2), Z19, Z19
-	VINSERTI32X4  $0x03, (R10)(AX*2), Z19, Z19
-	PREFETCHT0    128(SI)
-	VMOVDQU32     (DI)(DX*1), X20
-	VINSERTI32X4  $0x01, (R8)(DX*1), Z20, Z20
-	VINSERTI32X4  $0x02, (R9)(DX*1), Z20, Z20
-	VINSERTI32X4  $0x03, (R10)(DX*1), Z20, Z20
-	PREFETCHT0    192(SI)
-	VPUNPCKLDQ    Z18, Z17, Z21
-	VPUNPCKLDQ    Z20, Z19, Z23
-	VPUNPCKHDQ    Z18, Z17, Z24
-	VPUNPCKHDQ    Z20, Z19, Z25
-	VPUNPCKLQDQ   Z23, Z21, Z22
-	VPUNPCKHQDQ   Z23, Z21, Z21
-	VPUNPCKLQDQ   Z25, Z24, Z23
-	VPUNPCKHQDQ   Z25, Z24, Z24
+	DECQ         BX
+	JS           last
+	VMOVDQU32    (DI), X17
+	VINSERTI32X4 $0x01, (R8), Z17, Z17
+	VINSERTI32X4 $0x02, (R9), Z17, Z17
+	VINSERTI32X4 $0x03, (R10), Z17, Z17
+	PREFETCHT0   (SI)
+	VMOVDQU32    (DI)(AX*1), X18
+	VINSERTI32X4 $0x01, (R8)(AX*1), Z18, Z18
+	VINSERTI32X4 $0x02, (R9)(AX*1), Z18, Z18
+	VINSERTI32X4 $0x03, (R10)(AX*1), Z18, Z18
+	PREFETCHT0   64(SI)
+	VMOVDQU32    (DI)(AX*2), X19
+	VINSERTI32X4 $0x01, (R8)(AX*2), Z19, Z19
+	VINSERTI32X4 $0x02, (R9)(AX*2), Z19, Z19
+	VINSERTI32X4 $0x03, (R10)(AX*2), Z19, Z19
+	PREFETCHT0   128(SI)
+	VMOVDQU32    (DI)(DX*1), X20
+	VINSERTI32X4 $0x01, (R8)(DX*1), Z20, Z20
+	VINSERTI32X4 $0x02, (R9)(DX*1), Z20, Z20
+	VINSERTI32X4 $0x03, (R10)(DX*1), Z20, Z20
+	PREFETCHT0   192(SI)
+loaded:
+	VPUNPCKLDQ  Z18, Z17, Z21
+	VPUNPCKLDQ  Z20, Z19, Z23
+	VPUNPCKHDQ  Z18, Z17, Z24
+	VPUNPCKHDQ  Z20, Z19, Z25
+	VPUNPCKLQDQ Z23, Z21, Z22
+	VPUNPCKHQDQ Z23, Z21, Z21
+	VPUNPCKLQDQ Z25, Z24, Z23
+	VPUNPCKHQDQ Z25, Z24, Z24
+	MOVQ        $+2, R11
+shift:
 	VPANDD        Z0, Z22, Z25
 	VPDPBUSD.BCST (CX), Z25, Z1
 	VPDPBUSD.BCST 4(CX), Z25, Z2
@@ -7326,348 +6502,111 @@ group:
 	VPDPBUSD.BCST 84(CX), Z25, Z6
 	VPDPBUSD.BCST 88(CX), Z25, Z7
 	VPDPBUSD.BCST 92(CX), Z25, Z8
-	VPSRLD        $0x04, Z22, Z25
+	VPSRLD        $0x04, Z22, Z22
+	VPANDD        Z0, Z21, Z25
+	VPDPBUSD.BCST 256(CX), Z25, Z9
+	VPDPBUSD.BCST 260(CX), Z25, Z10
+	VPDPBUSD.BCST 264(CX), Z25, Z11
+	VPDPBUSD.BCST 268(CX), Z25, Z12
+	VPDPBUSD.BCST 272(CX), Z25, Z13
+	VPDPBUSD.BCST 276(CX), Z25, Z14
+	VPDPBUSD.BCST 280(CX), Z25, Z15
+	VPDPBUSD.BCST 284(CX), Z25, Z16
+	VPSRLD        $0x02, Z21, Z25
 	VPANDD        Z0, Z25, Z25
-	VPDPBUSD.BCST 128(CX), Z25, Z1
-	VPDPBUSD.BCST 132(CX), Z25, Z2
-	VPDPBUSD.BCST 136(CX), Z25, Z3
-	VPDPBUSD.BCST 140(CX), Z25, Z4
-	VPDPBUSD.BCST 144(CX), Z25, Z5
-	VPDPBUSD.BCST 148(CX), Z25, Z6
-	VPDPBUSD.BCST 152(CX), Z25, Z7
-	VPDPBUSD.BCST 156(CX), Z25, Z8
-	VPSRLD        $0x06, Z22, Z22
-	VPANDD        Z0, Z22, Z22
-	VPDPBUSD.BCST 192(CX), Z22, Z1
-	VPDPBUSD.BCST 196(CX), Z22, Z2
-	VPDPBUSD.BCST 200(CX), Z22, Z3
-	VPDPBUSD.BCST 204(CX), Z22, Z4
-	VPDPBUSD.BCST 208(CX), Z22, Z5
-	VPDPBUSD.BCST 212(CX), Z22, Z6
-	VPDPBUSD.BCST 216(CX), Z22, Z7
-	VPDPBUSD.BCST 220(CX), Z22, Z8
-	VPANDD        Z0, Z21, Z22
-	VPDPBUSD.BCST 256(CX), Z22, Z9
-	VPDPBUSD.BCST 260(CX), Z22, Z10
-	VPDPBUSD.BCST 264(CX), Z22, Z11
-	VPDPBUSD.BCST 268(CX), Z22, Z12
-	VPDPBUSD.BCST 272(CX), Z22, Z13
-	VPDPBUSD.BCST 276(CX), Z22, Z14
-	VPDPBUSD.BCST 280(CX), Z22, Z15
-	VPDPBUSD.BCST 284(CX), Z22, Z16
-	VPSRLD        $0x02, Z21, Z22
-	VPANDD        Z0, Z22, Z22
-	VPDPBUSD.BCST 320(CX), Z22, Z9
-	VPDPBUSD.BCST 324(CX), Z22, Z10
-	VPDPBUSD.BCST 328(CX), Z22, Z11
-	VPDPBUSD.BCST 332(CX), Z22, Z12
-	VPDPBUSD.BCST 336(CX), Z22, Z13
-	VPDPBUSD.BCST 340(CX), Z22, Z14
-	VPDPBUSD.BCST 344(CX), Z22, Z15
-	VPDPBUSD.BCST 348(CX), Z22, Z16
-	VPSRLD        $0x04, Z21, Z22
-	VPANDD        Z0, Z22, Z22
-	VPDPBUSD.BCST 384(CX), Z22, Z9
-	VPDPBUSD.BCST 388(CX), Z22, Z10
-	VPDPBUSD.BCST 392(CX), Z22, Z11
-	VPDPBUSD.BCST 396(CX), Z22, Z12
-	VPDPBUSD.BCST 400(CX), Z22, Z13
-	VPDPBUSD.BCST 404(CX), Z22, Z14
-	VPDPBUSD.BCST 408(CX), Z22, Z15
-	VPDPBUSD.BCST 412(CX), Z22, Z16
-	VPSRLD        $0x06, Z21, Z21
-	VPANDD        Z0, Z21, Z21
-	VPDPBUSD.BCST 448(CX), Z21, Z9
-	VPDPBUSD.BCST 452(CX), Z21, Z10
-	VPDPBUSD.BCST 456(CX), Z21, Z11
-	VPDPBUSD.BCST 460(CX), Z21, Z12
-	VPDPBUSD.BCST 464(CX), Z21, Z13
-	VPDPBUSD.BCST 468(CX), Z21, Z14
-	VPDPBUSD.BCST 472(CX), Z21, Z15
-	VPDPBUSD.BCST 476(CX), Z21, Z16
-	VPANDD        Z0, Z23, Z21
-	VPDPBUSD.BCST 512(CX), Z21, Z1
-	VPDPBUSD.BCST 516(CX), Z21, Z2
-	VPDPBUSD.BCST 520(CX), Z21, Z3
-	VPDPBUSD.BCST 524(CX), Z21, Z4
-	VPDPBUSD.BCST 528(CX), Z21, Z5
-	VPDPBUSD.BCST 532(CX), Z21, Z6
-	VPDPBUSD.BCST 536(CX), Z21, Z7
-	VPDPBUSD.BCST 540(CX), Z21, Z8
-	VPSRLD        $0x02, Z23, Z21
-	VPANDD        Z0, Z21, Z21
-	VPDPBUSD.BCST 576(CX), Z21, Z1
-	VPDPBUSD.BCST 580(CX), Z21, Z2
-	VPDPBUSD.BCST 584(CX), Z21, Z3
-	VPDPBUSD.BCST 588(CX), Z21, Z4
-	VPDPBUSD.BCST 592(CX), Z21, Z5
-	VPDPBUSD.BCST 596(CX), Z21, Z6
-	VPDPBUSD.BCST 600(CX), Z21, Z7
-	VPDPBUSD.BCST 604(CX), Z21, Z8
-	VPSRLD        $0x04, Z23, Z21
-	VPANDD        Z0, Z21, Z21
-	VPDPBUSD.BCST 640(CX), Z21, Z1
-	VPDPBUSD.BCST 644(CX), Z21, Z2
-	VPDPBUSD.BCST 648(CX), Z21, Z3
-	VPDPBUSD.BCST 652(CX), Z21, Z4
-	VPDPBUSD.BCST 656(CX), Z21, Z5
-	VPDPBUSD.BCST 660(CX), Z21, Z6
-	VPDPBUSD.BCST 664(CX), Z21, Z7
-	VPDPBUSD.BCST 668(CX), Z21, Z8
-	VPSRLD        $0x06, Z23, Z21
-	VPANDD        Z0, Z21, Z21
-	VPDPBUSD.BCST 704(CX), Z21, Z1
-	VPDPBUSD.BCST 708(CX), Z21, Z2
-	VPDPBUSD.BCST 712(CX), Z21, Z3
-	VPDPBUSD.BCST 716(CX), Z21, Z4
-	VPDPBUSD.BCST 720(CX), Z21, Z5
-	VPDPBUSD.BCST 724(CX), Z21, Z6
-	VPDPBUSD.BCST 728(CX), Z21, Z7
-	VPDPBUSD.BCST 732(CX), Z21, Z8
-	VPANDD        Z0, Z24, Z21
-	VPDPBUSD.BCST 768(CX), Z21, Z9
-	VPDPBUSD.BCST 772(CX), Z21, Z10
-	VPDPBUSD.BCST 776(CX), Z21, Z11
-	VPDPBUSD.BCST 780(CX), Z21, Z12
-	VPDPBUSD.BCST 784(CX), Z21, Z13
-	VPDPBUSD.BCST 788(CX), Z21, Z14
-	VPDPBUSD.BCST 792(CX), Z21, Z15
-	VPDPBUSD.BCST 796(CX), Z21, Z16
-	VPSRLD        $0x02, Z24, Z21
-	VPANDD        Z0, Z21, Z21
-	VPDPBUSD.BCST 832(CX), Z21, Z9
-	VPDPBUSD.BCST 836(CX), Z21, Z10
-	VPDPBUSD.BCST 840(CX), Z21, Z11
-	VPDPBUSD.BCST 844(CX), Z21, Z12
-	VPDPBUSD.BCST 848(CX), Z21, Z13
-	VPDPBUSD.BCST 852(CX), Z21, Z14
-	VPDPBUSD.BCST 856(CX), Z21, Z15
-	VPDPBUSD.BCST 860(CX), Z21, Z16
-	VPSRLD        $0x04, Z24, Z21
-	VPANDD        Z0, Z21, Z21
-	VPDPBUSD.BCST 896(CX), Z21, Z9
-	VPDPBUSD.BCST 900(CX), Z21, Z10
-	VPDPBUSD.BCST 904(CX), Z21, Z11
-	VPDPBUSD.BCST 908(CX), Z21, Z12
-	VPDPBUSD.BCST 912(CX), Z21, Z13
-	VPDPBUSD.BCST 916(CX), Z21, Z14
-	VPDPBUSD.BCST 920(CX), Z21, Z15
-	VPDPBUSD.BCST 924(CX), Z21, Z16
-	VPSRLD        $0x06, Z24, Z21
-	VPANDD        Z0, Z21, Z21
-	VPDPBUSD.BCST 960(CX), Z21, Z9
-	VPDPBUSD.BCST 964(CX), Z21, Z10
-	VPDPBUSD.BCST 968(CX), Z21, Z11
-	VPDPBUSD.BCST 972(CX), Z21, Z12
-	VPDPBUSD.BCST 976(CX), Z21, Z13
-	VPDPBUSD.BCST 980(CX), Z21, Z14
-	VPDPBUSD.BCST 984(CX), Z21, Z15
-	VPDPBUSD.BCST 988(CX), Z21, Z16
-	ADDQ          $+1024, CX
+	VPDPBUSD.BCST 320(CX), Z25, Z9
+	VPDPBUSD.BCST 324(CX), Z25, Z10
+	VPDPBUSD.BCST 328(CX), Z25, Z11
+	VPDPBUSD.BCST 332(CX), Z25, Z12
+	VPDPBUSD.BCST 336(CX), Z25, Z13
+	VPDPBUSD.BCST 340(CX), Z25, Z14
+	VPDPBUSD.BCST 344(CX), Z25, Z15
+	VPDPBUSD.BCST 348(CX), Z25, Z16
+	VPSRLD        $0x04, Z21, Z21
+	VPANDD        Z0, Z23, Z25
+	VPDPBUSD.BCST 512(CX), Z25, Z1
+	VPDPBUSD.BCST 516(CX), Z25, Z2
+	VPDPBUSD.BCST 520(CX), Z25, Z3
+	VPDPBUSD.BCST 524(CX), Z25, Z4
+	VPDPBUSD.BCST 528(CX), Z25, Z5
+	VPDPBUSD.BCST 532(CX), Z25, Z6
+	VPDPBUSD.BCST 536(CX), Z25, Z7
+	VPDPBUSD.BCST 540(CX), Z25, Z8
+	VPSRLD        $0x02, Z23, Z25
+	VPANDD        Z0, Z25, Z25
+	VPDPBUSD.BCST 576(CX), Z25, Z1
+	VPDPBUSD.BCST 580(CX), Z25, Z2
+	VPDPBUSD.BCST 584(CX), Z25, Z3
+	VPDPBUSD.BCST 588(CX), Z25, Z4
+	VPDPBUSD.BCST 592(CX), Z25, Z5
+	VPDPBUSD.BCST 596(CX), Z25, Z6
+	VPDPBUSD.BCST 600(CX), Z25, Z7
+	VPDPBUSD.BCST 604(CX), Z25, Z8
+	VPSRLD        $0x04, Z23, Z23
+	VPANDD        Z0, Z24, Z25
+	VPDPBUSD.BCST 768(CX), Z25, Z9
+	VPDPBUSD.BCST 772(CX), Z25, Z10
+	VPDPBUSD.BCST 776(CX), Z25, Z11
+	VPDPBUSD.BCST 780(CX), Z25, Z12
+	VPDPBUSD.BCST 784(CX), Z25, Z13
+	VPDPBUSD.BCST 788(CX), Z25, Z14
+	VPDPBUSD.BCST 792(CX), Z25, Z15
+	VPDPBUSD.BCST 796(CX), Z25, Z16
+	VPSRLD        $0x02, Z24, Z25
+	VPANDD        Z0, Z25, Z25
+	VPDPBUSD.BCST 832(CX), Z25, Z9
+	VPDPBUSD.BCST 836(CX), Z25, Z10
+	VPDPBUSD.BCST 840(CX), Z25, Z11
+	VPDPBUSD.BCST 844(CX), Z25, Z12
+	VPDPBUSD.BCST 848(CX), Z25, Z13
+	VPDPBUSD.BCST 852(CX), Z25, Z14
+	VPDPBUSD.BCST 856(CX), Z25, Z15
+	VPDPBUSD.BCST 860(CX), Z25, Z16
+	VPSRLD        $0x04, Z24, Z24
+	ADDQ          $+128, CX
+	DECQ          R11
+	JNZ           shift
+	ADDQ          $+768, CX
 	ADDQ          $+256, SI
 	ADDQ          $+16, DI
 	ADDQ          $+16, R8
 	ADDQ          $+16, R9
 	ADDQ          $+16, R10
-	DECQ          BX
-	JNZ           group
-
+	JMP           group
 last:
-	KTESTW        K1, K1
-	JZ            finish
-	VMOVDQU32.Z   (DI), K1, X17
-	VMOVDQU32.Z   (R8), K1, X18
-	VINSERTI32X4  $0x01, X18, Z17, Z17
-	VMOVDQU32.Z   (R9), K1, X18
-	VINSERTI32X4  $0x02, X18, Z17, Z17
-	VMOVDQU32.Z   (R10), K1, X18
-	VINSERTI32X4  $0x03, X18, Z17, Z17
-	VMOVDQU32.Z   (DI)(AX*1), K1, X18
-	VMOVDQU32.Z   (R8)(AX*1), K1, X19
-	VINSERTI32X4  $0x01, X19, Z18, Z18
-	VMOVDQU32.Z   (R9)(AX*1), K1, X19
-	VINSERTI32X4  $0x02, X19, Z18, Z18
-	VMOVDQU32.Z   (R10)(AX*1), K1, X19
-	VINSERTI32X4  $0x03, X19, Z18, Z18
-	VMOVDQU32.Z   (DI)(AX*2), K1, X19
-	VMOVDQU32.Z   (R8)(AX*2), K1, X20
-	VINSERTI32X4  $0x01, X20, Z19, Z19
-	VMOVDQU32.Z   (R9)(AX*2), K1, X20
-	VINSERTI32X4  $0x02, X20, Z19, Z19
-	VMOVDQU32.Z   (R10)(AX*2), K1, X20
-	VINSERTI32X4  $0x03, X20, Z19, Z19
-	VMOVDQU32.Z   (DI)(DX*1), K1, X20
-	VMOVDQU32.Z   (R8)(DX*1), K1, X21
-	VINSERTI32X4  $0x01, X21, Z20, Z20
-	VMOVDQU32.Z   (R9)(DX*1), K1, X21
-	VINSERTI32X4  $0x02, X21, Z20, Z20
-	VMOVDQU32.Z   (R10)(DX*1), K1, X21
-	VINSERTI32X4  $0x03, X21, Z20, Z20
-	VPUNPCKLDQ    Z18, Z17, Z21
-	VPUNPCKLDQ    Z20, Z19, Z23
-	VPUNPCKHDQ    Z18, Z17, Z24
-	VPUNPCKHDQ    Z20, Z19, Z25
-	VPUNPCKLQDQ   Z23, Z21, Z22
-	VPUNPCKHQDQ   Z23, Z21, Z21
-	VPUNPCKLQDQ   Z25, Z24, Z23
-	VPUNPCKHQDQ   Z25, Z24, Z24
-	VPANDD        Z0, Z22, Z25
-	VPDPBUSD.BCST (CX), Z25, Z1
-	VPDPBUSD.BCST 4(CX), Z25, Z2
-	VPDPBUSD.BCST 8(CX), Z25, Z3
-	VPDPBUSD.BCST 12(CX), Z25, Z4
-	VPDPBUSD.BCST 16(CX), Z25, Z5
-	VPDPBUSD.BCST 20(CX), Z25, Z6
-	VPDPBUSD.BCST 24(CX), Z25, Z7
-	VPDPBUSD.BCST 28(CX), Z25, Z8
-	VPSRLD        $0x02, Z22, Z25
-	VPANDD        Z0, Z25, Z25
-	VPDPBUSD.BCST 64(CX), Z25, Z1
-	VPDPBUSD.BCST 68(CX), Z25, Z2
-	VPDPBUSD.BCST 72(CX), Z25, Z3
-	VPDPBUSD.BCST 76(CX), Z25, Z4
-	VPDPBUSD.BCST 80(CX), Z25, Z5
-	VPDPBUSD.BCST 84(CX), Z25, Z6
-	VPDPBUSD.BCST 88(CX), Z25, Z7
-	VPDPBUSD.BCST 92(CX), Z25, Z8
-	VPSRLD        $0x04, Z22, Z25
-	VPANDD        Z0, Z25, Z25
-	VPDPBUSD.BCST 128(CX), Z25, Z1
-	VPDPBUSD.BCST 132(CX), Z25, Z2
-	VPDPBUSD.BCST 136(CX), Z25, Z3
-	VPDPBUSD.BCST 140(CX), Z25, Z4
-	VPDPBUSD.BCST 144(CX), Z25, Z5
-	VPDPBUSD.BCST 148(CX), Z25, Z6
-	VPDPBUSD.BCST 152(CX), Z25, Z7
-	VPDPBUSD.BCST 156(CX), Z25, Z8
-	VPSRLD        $0x06, Z22, Z22
-	VPANDD        Z0, Z22, Z22
-	VPDPBUSD.BCST 192(CX), Z22, Z1
-	VPDPBUSD.BCST 196(CX), Z22, Z2
-	VPDPBUSD.BCST 200(CX), Z22, Z3
-	VPDPBUSD.BCST 204(CX), Z22, Z4
-	VPDPBUSD.BCST 208(CX), Z22, Z5
-	VPDPBUSD.BCST 212(CX), Z22, Z6
-	VPDPBUSD.BCST 216(CX), Z22, Z7
-	VPDPBUSD.BCST 220(CX), Z22, Z8
-	VPANDD        Z0, Z21, Z22
-	VPDPBUSD.BCST 256(CX), Z22, Z9
-	VPDPBUSD.BCST 260(CX), Z22, Z10
-	VPDPBUSD.BCST 264(CX), Z22, Z11
-	VPDPBUSD.BCST 268(CX), Z22, Z12
-	VPDPBUSD.BCST 272(CX), Z22, Z13
-	VPDPBUSD.BCST 276(CX), Z22, Z14
-	VPDPBUSD.BCST 280(CX), Z22, Z15
-	VPDPBUSD.BCST 284(CX), Z22, Z16
-	VPSRLD        $0x02, Z21, Z22
-	VPANDD        Z0, Z22, Z22
-	VPDPBUSD.BCST 320(CX), Z22, Z9
-	VPDPBUSD.BCST 324(CX), Z22, Z10
-	VPDPBUSD.BCST 328(CX), Z22, Z11
-	VPDPBUSD.BCST 332(CX), Z22, Z12
-	VPDPBUSD.BCST 336(CX), Z22, Z13
-	VPDPBUSD.BCST 340(CX), Z22, Z14
-	VPDPBUSD.BCST 344(CX), Z22, Z15
-	VPDPBUSD.BCST 348(CX), Z22, Z16
-	VPSRLD        $0x04, Z21, Z22
-	VPANDD        Z0, Z22, Z22
-	VPDPBUSD.BCST 384(CX), Z22, Z9
-	VPDPBUSD.BCST 388(CX), Z22, Z10
-	VPDPBUSD.BCST 392(CX), Z22, Z11
-	VPDPBUSD.BCST 396(CX), Z22, Z12
-	VPDPBUSD.BCST 400(CX), Z22, Z13
-	VPDPBUSD.BCST 404(CX), Z22, Z14
-	VPDPBUSD.BCST 408(CX), Z22, Z15
-	VPDPBUSD.BCST 412(CX), Z22, Z16
-	VPSRLD        $0x06, Z21, Z21
-	VPANDD        Z0, Z21, Z21
-	VPDPBUSD.BCST 448(CX), Z21, Z9
-	VPDPBUSD.BCST 452(CX), Z21, Z10
-	VPDPBUSD.BCST 456(CX), Z21, Z11
-	VPDPBUSD.BCST 460(CX), Z21, Z12
-	VPDPBUSD.BCST 464(CX), Z21, Z13
-	VPDPBUSD.BCST 468(CX), Z21, Z14
-	VPDPBUSD.BCST 472(CX), Z21, Z15
-	VPDPBUSD.BCST 476(CX), Z21, Z16
-	VPANDD        Z0, Z23, Z21
-	VPDPBUSD.BCST 512(CX), Z21, Z1
-	VPDPBUSD.BCST 516(CX), Z21, Z2
-	VPDPBUSD.BCST 520(CX), Z21, Z3
-	VPDPBUSD.BCST 524(CX), Z21, Z4
-	VPDPBUSD.BCST 528(CX), Z21, Z5
-	VPDPBUSD.BCST 532(CX), Z21, Z6
-	VPDPBUSD.BCST 536(CX), Z21, Z7
-	VPDPBUSD.BCST 540(CX), Z21, Z8
-	VPSRLD        $0x02, Z23, Z21
-	VPANDD        Z0, Z21, Z21
-	VPDPBUSD.BCST 576(CX), Z21, Z1
-	VPDPBUSD.BCST 580(CX), Z21, Z2
-	VPDPBUSD.BCST 584(CX), Z21, Z3
-	VPDPBUSD.BCST 588(CX), Z21, Z4
-	VPDPBUSD.BCST 592(CX), Z21, Z5
-	VPDPBUSD.BCST 596(CX), Z21, Z6
-	VPDPBUSD.BCST 600(CX), Z21, Z7
-	VPDPBUSD.BCST 604(CX), Z21, Z8
-	VPSRLD        $0x04, Z23, Z21
-	VPANDD        Z0, Z21, Z21
-	VPDPBUSD.BCST 640(CX), Z21, Z1
-	VPDPBUSD.BCST 644(CX), Z21, Z2
-	VPDPBUSD.BCST 648(CX), Z21, Z3
-	VPDPBUSD.BCST 652(CX), Z21, Z4
-	VPDPBUSD.BCST 656(CX), Z21, Z5
-	VPDPBUSD.BCST 660(CX), Z21, Z6
-	VPDPBUSD.BCST 664(CX), Z21, Z7
-	VPDPBUSD.BCST 668(CX), Z21, Z8
-	VPSRLD        $0x06, Z23, Z21
-	VPANDD        Z0, Z21, Z21
-	VPDPBUSD.BCST 704(CX), Z21, Z1
-	VPDPBUSD.BCST 708(CX), Z21, Z2
-	VPDPBUSD.BCST 712(CX), Z21, Z3
-	VPDPBUSD.BCST 716(CX), Z21, Z4
-	VPDPBUSD.BCST 720(CX), Z21, Z5
-	VPDPBUSD.BCST 724(CX), Z21, Z6
-	VPDPBUSD.BCST 728(CX), Z21, Z7
-	VPDPBUSD.BCST 732(CX), Z21, Z8
-	VPANDD        Z0, Z24, Z21
-	VPDPBUSD.BCST 768(CX), Z21, Z9
-	VPDPBUSD.BCST 772(CX), Z21, Z10
-	VPDPBUSD.BCST 776(CX), Z21, Z11
-	VPDPBUSD.BCST 780(CX), Z21, Z12
-	VPDPBUSD.BCST 784(CX), Z21, Z13
-	VPDPBUSD.BCST 788(CX), Z21, Z14
-	VPDPBUSD.BCST 792(CX), Z21, Z15
-	VPDPBUSD.BCST 796(CX), Z21, Z16
-	VPSRLD        $0x02, Z24, Z21
-	VPANDD        Z0, Z21, Z21
-	VPDPBUSD.BCST 832(CX), Z21, Z9
-	VPDPBUSD.BCST 836(CX), Z21, Z10
-	VPDPBUSD.BCST 840(CX), Z21, Z11
-	VPDPBUSD.BCST 844(CX), Z21, Z12
-	VPDPBUSD.BCST 848(CX), Z21, Z13
-	VPDPBUSD.BCST 852(CX), Z21, Z14
-	VPDPBUSD.BCST 856(CX), Z21, Z15
-	VPDPBUSD.BCST 860(CX), Z21, Z16
-	VPSRLD        $0x04, Z24, Z21
-	VPANDD        Z0, Z21, Z21
-	VPDPBUSD.BCST 896(CX), Z21, Z9
-	VPDPBUSD.BCST 900(CX), Z21, Z10
-	VPDPBUSD.BCST 904(CX), Z21, Z11
-	VPDPBUSD.BCST 908(CX), Z21, Z12
-	VPDPBUSD.BCST 912(CX), Z21, Z13
-	VPDPBUSD.BCST 916(CX), Z21, Z14
-	VPDPBUSD.BCST 920(CX), Z21, Z15
-	VPDPBUSD.BCST 924(CX), Z21, Z16
-	VPSRLD        $0x06, Z24, Z21
-	VPANDD        Z0, Z21, Z21
-	VPDPBUSD.BCST 960(CX), Z21, Z9
-	VPDPBUSD.BCST 964(CX), Z21, Z10
-	VPDPBUSD.BCST 968(CX), Z21, Z11
-	VPDPBUSD.BCST 972(CX), Z21, Z12
-	VPDPBUSD.BCST 976(CX), Z21, Z13
-	VPDPBUSD.BCST 980(CX), Z21, Z14
-	VPDPBUSD.BCST 984(CX), Z21, Z15
-	VPDPBUSD.BCST 988(CX), Z21, Z16
-
+	CMPQ         BX, $-1
+	JNE          finish
+	KTESTW       K1, K1
+	JZ           finish
+	VMOVDQU32.Z  (DI), K1, X17
+	VMOVDQU32.Z  (R8), K1, X18
+	VINSERTI32X4 $0x01, X18, Z17, Z17
+	VMOVDQU32.Z  (R9), K1, X18
+	VINSERTI32X4 $0x02, X18, Z17, Z17
+	VMOVDQU32.Z  (R10), K1, X18
+	VINSERTI32X4 $0x03, X18, Z17, Z17
+	VMOVDQU32.Z  (DI)(AX*1), K1, X18
+	VMOVDQU32.Z  (R8)(AX*1), K1, X19
+	VINSERTI32X4 $0x01, X19, Z18, Z18
+	VMOVDQU32.Z  (R9)(AX*1), K1, X19
+	VINSERTI32X4 $0x02, X19, Z18, Z18
+	VMOVDQU32.Z  (R10)(AX*1), K1, X19
+	VINSERTI32X4 $0x03, X19, Z18, Z18
+	VMOVDQU32.Z  (DI)(AX*2), K1, X19
+	VMOVDQU32.Z  (R8)(AX*2), K1, X20
+	VINSERTI32X4 $0x01, X20, Z19, Z19
+	VMOVDQU32.Z  (R9)(AX*2), K1, X20
+	VINSERTI32X4 $0x02, X20, Z19, Z19
+	VMOVDQU32.Z  (R10)(AX*2), K1, X20
+	VINSERTI32X4 $0x03, X20, Z19, Z19
+	VMOVDQU32.Z  (DI)(DX*1), K1, X20
+	VMOVDQU32.Z  (R8)(DX*1), K1, X21
+	VINSERTI32X4 $0x01, X21, Z20, Z20
+	VMOVDQU32.Z  (R9)(DX*1), K1, X21
+	VINSERTI32X4 $0x02, X21, Z20, Z20
+	VMOVDQU32.Z  (R10)(DX*1), K1, X21
+	VINSERTI32X4 $0x03, X21, Z20, Z20
+	JMP          loaded
 finish:
 	VPADDD       Z9, Z1, Z1
 	VPADDD       Z10, Z2, Z2
@@ -7757,7 +6696,6 @@ finish:
 	VMULPS       Z21, Z8, Z8
 	VADDPS       Z26, Z8, Z8
 	VMOVUPS      Z8, K2, (BX)
-
 stored:
 	MOVQ AX, CX
 	SHLQ $0x04, CX
@@ -7777,7 +6715,6 @@ TEXT ·blocksBatch8AVX512VNNI(SB), $640-112
 	LEAQ      63(SP), R11
 	ANDQ      $-64, R11
 	ADDQ      $+16, gap+88(FP)
-
 tile:
 	MOVQ    panel+40(FP), AX
 	MOVQ    w+16(FP), DI
@@ -7796,7 +6733,6 @@ tile:
 	VMOVUPS Z21, 448(R11)
 	XORQ    R12, R12
 	MOVQ    blocks+32(FP), CX
-
 block:
 	VPBROADCASTD (AX), Z1
 	VPBROADCASTD 4(AX), Z2
@@ -7852,36 +6788,37 @@ block:
 	MOVWLZX      (R10)(R13*1), R14
 	MOVW         R14, 542(R11)
 	MOVQ         groups+80(FP), R13
-
 group:
-	VMOVDQU32     (DI), X17
-	VINSERTI32X4  $0x01, (R8), Z17, Z17
-	VINSERTI32X4  $0x02, (R9), Z17, Z17
-	VINSERTI32X4  $0x03, (R10), Z17, Z17
-	PREFETCHT0    (DX)
-	VMOVDQU32     (DI)(BX*1), X18
-	VINSERTI32X4  $0x01, (R8)(BX*1), Z18, Z18
-	VINSERTI32X4  $0x02, (R9)(BX*1), Z18, Z18
-	VINSERTI32X4  $0x03, (R10)(BX*1), Z18, Z18
-	PREFETCHT0    64(DX)
-	VMOVDQU32     (DI)(BX*2), X19
-	VINSERTI32X4  $0x01, (R8)(BX*2), Z19, Z19
-	VINSERTI32X4  $0x02, (R9)(BX*2), Z19, Z19
-	VINSERTI32X4  $0x03, (R10)(BX*2), Z19, Z19
-	PREFETCHT0    128(DX)
-	VMOVDQU32     (DI)(SI*1), X20
-	VINSERTI32X4  $0x01, (R8)(SI*1), Z20, Z20
-	VINSERTI32X4  $0x02, (R9)(SI*1), Z20, Z20
-	VINSERTI32X4  $0x03, (R10)(SI*1), Z20, Z20
-	PREFETCHT0    192(DX)
-	VPUNPCKLDQ    Z18, Z17, Z22
-	VPUNPCKLDQ    Z20, Z19, Z24
-	VPUNPCKHDQ    Z18, Z17, Z25
-	VPUNPCKHDQ    Z20, Z19, Z26
-	VPUNPCKLQDQ   Z24, Z22, Z23
-	VPUNPCKHQDQ   Z24, Z22, Z22
-	VPUNPCKLQDQ   Z26, Z25, Z24
-	VPUNPCKHQDQ   Z26, Z25, Z25
+	VMOVDQU32    (DI), X17
+	VINSERTI32X4 $0x01, (R8), Z17, Z17
+	VINSERTI32X4 $0x02, (R9), Z17, Z17
+	VINSERTI32X4 $0x03, (R10), Z17, Z17
+	PREFETCHT0   (DX)
+	VMOVDQU32    (DI)(BX*1), X18
+	VINSERTI32X4 $0x01, (R8)(BX*1), Z18, Z18
+	VINSERTI32X4 $0x02, (R9)(BX*1), Z18, Z18
+	VINSERTI32X4 $0x03, (R10)(BX*1), Z18, Z18
+	PREFETCHT0   64(DX)
+	VMOVDQU32    (DI)(BX*2), X19
+	VINSERTI32X4 $0x01, (R8)(BX*2), Z19, Z19
+	VINSERTI32X4 $0x02, (R9)(BX*2), Z19, Z19
+	VINSERTI32X4 $0x03, (R10)(BX*2), Z19, Z19
+	PREFETCHT0   128(DX)
+	VMOVDQU32    (DI)(SI*1), X20
+	VINSERTI32X4 $0x01, (R8)(SI*1), Z20, Z20
+	VINSERTI32X4 $0x02, (R9)(SI*1), Z20, Z20
+	VINSERTI32X4 $0x03, (R10)(SI*1), Z20, Z20
+	PREFETCHT0   192(DX)
+	VPUNPCKLDQ   Z18, Z17, Z22
+	VPUNPCKLDQ   Z20, Z19, Z24
+	VPUNPCKHDQ   Z18, Z17, Z25
+	VPUNPCKHDQ   Z20, Z19, Z26
+	VPUNPCKLQDQ  Z24, Z22, Z23
+	VPUNPCKHQDQ  Z24, Z22, Z22
+	VPUNPCKLQDQ  Z26, Z25, Z24
+	VPUNPCKHQDQ  Z26, Z25, Z25
+	MOVQ         $+2, R14
+shift:
 	VPANDD        Z0, Z23, Z26
 	VPDPBUSD.BCST (AX), Z26, Z1
 	VPDPBUSD.BCST 4(AX), Z26, Z2
@@ -7901,144 +6838,71 @@ group:
 	VPDPBUSD.BCST 84(AX), Z26, Z6
 	VPDPBUSD.BCST 88(AX), Z26, Z7
 	VPDPBUSD.BCST 92(AX), Z26, Z8
-	VPSRLD        $0x04, Z23, Z26
+	VPSRLD        $0x04, Z23, Z23
+	VPANDD        Z0, Z22, Z26
+	VPDPBUSD.BCST 256(AX), Z26, Z9
+	VPDPBUSD.BCST 260(AX), Z26, Z10
+	VPDPBUSD.BCST 264(AX), Z26, Z11
+	VPDPBUSD.BCST 268(AX), Z26, Z12
+	VPDPBUSD.BCST 272(AX), Z26, Z13
+	VPDPBUSD.BCST 276(AX), Z26, Z14
+	VPDPBUSD.BCST 280(AX), Z26, Z15
+	VPDPBUSD.BCST 284(AX), Z26, Z16
+	VPSRLD        $0x02, Z22, Z26
 	VPANDD        Z0, Z26, Z26
-	VPDPBUSD.BCST 128(AX), Z26, Z1
-	VPDPBUSD.BCST 132(AX), Z26, Z2
-	VPDPBUSD.BCST 136(AX), Z26, Z3
-	VPDPBUSD.BCST 140(AX), Z26, Z4
-	VPDPBUSD.BCST 144(AX), Z26, Z5
-	VPDPBUSD.BCST 148(AX), Z26, Z6
-	VPDPBUSD.BCST 152(AX), Z26, Z7
-	VPDPBUSD.BCST 156(AX), Z26, Z8
-	VPSRLD        $0x06, Z23, Z23
-	VPANDD        Z0, Z23, Z23
-	VPDPBUSD.BCST 192(AX), Z23, Z1
-	VPDPBUSD.BCST 196(AX), Z23, Z2
-	VPDPBUSD.BCST 200(AX), Z23, Z3
-	VPDPBUSD.BCST 204(AX), Z23, Z4
-	VPDPBUSD.BCST 208(AX), Z23, Z5
-	VPDPBUSD.BCST 212(AX), Z23, Z6
-	VPDPBUSD.BCST 216(AX), Z23, Z7
-	VPDPBUSD.BCST 220(AX), Z23, Z8
-	VPANDD        Z0, Z22, Z23
-	VPDPBUSD.BCST 256(AX), Z23, Z9
-	VPDPBUSD.BCST 260(AX), Z23, Z10
-	VPDPBUSD.BCST 264(AX), Z23, Z11
-	VPDPBUSD.BCST 268(AX), Z23, Z12
-	VPDPBUSD.BCST 272(AX), Z23, Z13
-	VPDPBUSD.BCST 276(AX), Z23, Z14
-	VPDPBUSD.BCST 280(AX), Z23, Z15
-	VPDPBUSD.BCST 284(AX), Z23, Z16
-	VPSRLD        $0x02, Z22, Z23
-	VPANDD        Z0, Z23, Z23
-	VPDPBUSD.BCST 320(AX), Z23, Z9
-	VPDPBUSD.BCST 324(AX), Z23, Z10
-	VPDPBUSD.BCST 328(AX), Z23, Z11
-	VPDPBUSD.BCST 332(AX), Z23, Z12
-	VPDPBUSD.BCST 336(AX), Z23, Z13
-	VPDPBUSD.BCST 340(AX), Z23, Z14
-	VPDPBUSD.BCST 344(AX), Z23, Z15
-	VPDPBUSD.BCST 348(AX), Z23, Z16
-	VPSRLD        $0x04, Z22, Z23
-	VPANDD        Z0, Z23, Z23
-	VPDPBUSD.BCST 384(AX), Z23, Z9
-	VPDPBUSD.BCST 388(AX), Z23, Z10
-	VPDPBUSD.BCST 392(AX), Z23, Z11
-	VPDPBUSD.BCST 396(AX), Z23, Z12
-	VPDPBUSD.BCST 400(AX), Z23, Z13
-	VPDPBUSD.BCST 404(AX), Z23, Z14
-	VPDPBUSD.BCST 408(AX), Z23, Z15
-	VPDPBUSD.BCST 412(AX), Z23, Z16
-	VPSRLD        $0x06, Z22, Z22
-	VPANDD        Z0, Z22, Z22
-	VPDPBUSD.BCST 448(AX), Z22, Z9
-	VPDPBUSD.BCST 452(AX), Z22, Z10
-	VPDPBUSD.BCST 456(AX), Z22, Z11
-	VPDPBUSD.BCST 460(AX), Z22, Z12
-	VPDPBUSD.BCST 464(AX), Z22, Z13
-	VPDPBUSD.BCST 468(AX), Z22, Z14
-	VPDPBUSD.BCST 472(AX), Z22, Z15
-	VPDPBUSD.BCST 476(AX), Z22, Z16
-	VPANDD        Z0, Z24, Z22
-	VPDPBUSD.BCST 512(AX), Z22, Z1
-	VPDPBUSD.BCST 516(AX), Z22, Z2
-	VPDPBUSD.BCST 520(AX), Z22, Z3
-	VPDPBUSD.BCST 524(AX), Z22, Z4
-	VPDPBUSD.BCST 528(AX), Z22, Z5
-	VPDPBUSD.BCST 532(AX), Z22, Z6
-	VPDPBUSD.BCST 536(AX), Z22, Z7
-	VPDPBUSD.BCST 540(AX), Z22, Z8
-	VPSRLD        $0x02, Z24, Z22
-	VPANDD        Z0, Z22, Z22
-	VPDPBUSD.BCST 576(AX), Z22, Z1
-	VPDPBUSD.BCST 580(AX), Z22, Z2
-	VPDPBUSD.BCST 584(AX), Z22, Z3
-	VPDPBUSD.BCST 588(AX), Z22, Z4
-	VPDPBUSD.BCST 592(AX), Z22, Z5
-	VPDPBUSD.BCST 596(AX), Z22, Z6
-	VPDPBUSD.BCST 600(AX), Z22, Z7
-	VPDPBUSD.BCST 604(AX), Z22, Z8
-	VPSRLD        $0x04, Z24, Z22
-	VPANDD        Z0, Z22, Z22
-	VPDPBUSD.BCST 640(AX), Z22, Z1
-	VPDPBUSD.BCST 644(AX), Z22, Z2
-	VPDPBUSD.BCST 648(AX), Z22, Z3
-	VPDPBUSD.BCST 652(AX), Z22, Z4
-	VPDPBUSD.BCST 656(AX), Z22, Z5
-	VPDPBUSD.BCST 660(AX), Z22, Z6
-	VPDPBUSD.BCST 664(AX), Z22, Z7
-	VPDPBUSD.BCST 668(AX), Z22, Z8
-	VPSRLD        $0x06, Z24, Z22
-	VPANDD        Z0, Z22, Z22
-	VPDPBUSD.BCST 704(AX), Z22, Z1
-	VPDPBUSD.BCST 708(AX), Z22, Z2
-	VPDPBUSD.BCST 712(AX), Z22, Z3
-	VPDPBUSD.BCST 716(AX), Z22, Z4
-	VPDPBUSD.BCST 720(AX), Z22, Z5
-	VPDPBUSD.BCST 724(AX), Z22, Z6
-	VPDPBUSD.BCST 728(AX), Z22, Z7
-	VPDPBUSD.BCST 732(AX), Z22, Z8
-	VPANDD        Z0, Z25, Z22
-	VPDPBUSD.BCST 768(AX), Z22, Z9
-	VPDPBUSD.BCST 772(AX), Z22, Z10
-	VPDPBUSD.BCST 776(AX), Z22, Z11
-	VPDPBUSD.BCST 780(AX), Z22, Z12
-	VPDPBUSD.BCST 784(AX), Z22, Z13
-	VPDPBUSD.BCST 788(AX), Z22, Z14
-	VPDPBUSD.BCST 792(AX), Z22, Z15
-	VPDPBUSD.BCST 796(AX), Z22, Z16
-	VPSRLD        $0x02, Z25, Z22
-	VPANDD        Z0, Z22, Z22
-	VPDPBUSD.BCST 832(AX), Z22, Z9
-	VPDPBUSD.BCST 836(AX), Z22, Z10
-	VPDPBUSD.BCST 840(AX), Z22, Z11
-	VPDPBUSD.BCST 844(AX), Z22, Z12
-	VPDPBUSD.BCST 848(AX), Z22, Z13
-	VPDPBUSD.BCST 852(AX), Z22, Z14
-	VPDPBUSD.BCST 856(AX), Z22, Z15
-	VPDPBUSD.BCST 860(AX), Z22, Z16
-	VPSRLD        $0x04, Z25, Z22
-	VPANDD        Z0, Z22, Z22
-	VPDPBUSD.BCST 896(AX), Z22, Z9
-	VPDPBUSD.BCST 900(AX), Z22, Z10
-	VPDPBUSD.BCST 904(AX), Z22, Z11
-	VPDPBUSD.BCST 908(AX), Z22, Z12
-	VPDPBUSD.BCST 912(AX), Z22, Z13
-	VPDPBUSD.BCST 916(AX), Z22, Z14
-	VPDPBUSD.BCST 920(AX), Z22, Z15
-	VPDPBUSD.BCST 924(AX), Z22, Z16
-	VPSRLD        $0x06, Z25, Z22
-	VPANDD        Z0, Z22, Z22
-	VPDPBUSD.BCST 960(AX), Z22, Z9
-	VPDPBUSD.BCST 964(AX), Z22, Z10
-	VPDPBUSD.BCST 968(AX), Z22, Z11
-	VPDPBUSD.BCST 972(AX), Z22, Z12
-	VPDPBUSD.BCST 976(AX), Z22, Z13
-	VPDPBUSD.BCST 980(AX), Z22, Z14
-	VPDPBUSD.BCST 984(AX), Z22, Z15
-	VPDPBUSD.BCST 988(AX), Z22, Z16
-	ADDQ          $+1024, AX
+	VPDPBUSD.BCST 320(AX), Z26, Z9
+	VPDPBUSD.BCST 324(AX), Z26, Z10
+	VPDPBUSD.BCST 328(AX), Z26, Z11
+	VPDPBUSD.BCST 332(AX), Z26, Z12
+	VPDPBUSD.BCST 336(AX), Z26, Z13
+	VPDPBUSD.BCST 340(AX), Z26, Z14
+	VPDPBUSD.BCST 344(AX), Z26, Z15
+	VPDPBUSD.BCST 348(AX), Z26, Z16
+	VPSRLD        $0x04, Z22, Z22
+	VPANDD        Z0, Z24, Z26
+	VPDPBUSD.BCST 512(AX), Z26, Z1
+	VPDPBUSD.BCST 516(AX), Z26, Z2
+	VPDPBUSD.BCST 520(AX), Z26, Z3
+	VPDPBUSD.BCST 524(AX), Z26, Z4
+	VPDPBUSD.BCST 528(AX), Z26, Z5
+	VPDPBUSD.BCST 532(AX), Z26, Z6
+	VPDPBUSD.BCST 536(AX), Z26, Z7
+	VPDPBUSD.BCST 540(AX), Z26, Z8
+	VPSRLD        $0x02, Z24, Z26
+	VPANDD        Z0, Z26, Z26
+	VPDPBUSD.BCST 576(AX), Z26, Z1
+	VPDPBUSD.BCST 580(AX), Z26, Z2
+	VPDPBUSD.BCST 584(AX), Z26, Z3
+	VPDPBUSD.BCST 588(AX), Z26, Z4
+	VPDPBUSD.BCST 592(AX), Z26, Z5
+	VPDPBUSD.BCST 596(AX), Z26, Z6
+	VPDPBUSD.BCST 600(AX), Z26, Z7
+	VPDPBUSD.BCST 604(AX), Z26, Z8
+	VPSRLD        $0x04, Z24, Z24
+	VPANDD        Z0, Z25, Z26
+	VPDPBUSD.BCST 768(AX), Z26, Z9
+	VPDPBUSD.BCST 772(AX), Z26, Z10
+	VPDPBUSD.BCST 776(AX), Z26, Z11
+	VPDPBUSD.BCST 780(AX), Z26, Z12
+	VPDPBUSD.BCST 784(AX), Z26, Z13
+	VPDPBUSD.BCST 788(AX), Z26, Z14
+	VPDPBUSD.BCST 792(AX), Z26, Z15
+	VPDPBUSD.BCST 796(AX), Z26, Z16
+	VPSRLD        $0x02, Z25, Z26
+	VPANDD        Z0, Z26, Z26
+	VPDPBUSD.BCST 832(AX), Z26, Z9
+	VPDPBUSD.BCST 836(AX), Z26, Z10
+	VPDPBUSD.BCST 840(AX), Z26, Z11
+	VPDPBUSD.BCST 844(AX), Z26, Z12
+	VPDPBUSD.BCST 848(AX), Z26, Z13
+	VPDPBUSD.BCST 852(AX), Z26, Z14
+	VPDPBUSD.BCST 856(AX), Z26, Z15
+	VPDPBUSD.BCST 860(AX), Z26, Z16
+	VPSRLD        $0x04, Z25, Z25
+	ADDQ          $+128, AX
+	DECQ          R14
+	JNZ           shift
+	ADDQ          $+768, AX
 	ADDQ          $+256, DX
 	DECQ          R13
 	JNZ           more
@@ -8123,7 +6987,6 @@ group:
 	VMULPS        Z1, Z8, Z8
 	VADDPS        448(R11), Z8, Z8
 	VMOVUPS       Z8, 448(R11)
-
 added:
 	DECQ    CX
 	JNZ     block
@@ -8172,7 +7035,6 @@ added:
 	ADDQ    CX, AX
 	VMOVUPS 448(R11), Z1
 	VMOVUPS Z1, K1, (AX)
-
 stored:
 	MOVQ BX, AX
 	SHLQ $0x04, AX
@@ -8182,7 +7044,6 @@ stored:
 	JNZ  tile
 	VZEROUPPER
 	RET
-
 more:
 	ADDQ $+16, DI
 	ADDQ $+16, R8
@@ -8205,7 +7066,6 @@ TEXT ·codes64Batch8AVX512VNNI(SB), $576-88
 	ADDQ      $+128, CX
 	IMULQ     blocks+56(FP), CX
 	ADDQ      R10, CX
-
 rows:
 	MOVQ    R10, R9
 	MOVQ    panel+24(FP), AX
@@ -8220,7 +7080,6 @@ rows:
 	VMOVUPS Z17, 448(BX)
 	XORQ    DI, DI
 	MOVQ    blocks+56(FP), R8
-
 block:
 	VPBROADCASTD (AX), Z1
 	VPBROADCASTD 4(AX), Z2
@@ -8241,7 +7100,6 @@ block:
 	ADDQ         $+64, AX
 	MOVQ         groups+64(FP), R11
 	SHLQ         $0x02, R11
-
 dword:
 	VMOVDQU64     (R9), Z18
 	PREFETCHT0    (CX)
@@ -8367,7 +7225,6 @@ dword:
 	VMULPS        Z1, Z8, Z8
 	VADDPS        448(BX), Z8, Z8
 	VMOVUPS       Z8, 448(BX)
-
 added:
 	ADDQ         $+128, R9
 	DECQ         R8
@@ -8414,7 +7271,6 @@ added:
 	ADDQ         DI, AX
 	VMOVUPS      448(BX), Z1
 	VMOVUPS      Z1, K1, (AX)
-
 stored:
 	ADDQ $+64, dst+0(FP)
 	ADDQ $+64, R10
@@ -8443,7 +7299,6 @@ TEXT ·digits64Batch8AVX512VNNI(SB), $576-80
 	ADDQ         $+128, CX
 	IMULQ        blocks+56(FP), CX
 	ADDQ         R10, CX
-
 rows:
 	MOVQ    R10, R9
 	MOVQ    panel+24(FP), AX
@@ -8458,7 +7313,6 @@ rows:
 	VMOVUPS Z9, 448(BX)
 	XORQ    DI, DI
 	MOVQ    blocks+56(FP), R8
-
 block:
 	VPBROADCASTD (AX), Z0
 	VPBROADCASTD 4(AX), Z10
@@ -8478,8 +7332,10 @@ block:
 	VPXORD       Z8, Z8, Z8
 	ADDQ         $+64, AX
 	MOVQ         $+4, R11
-
-first:
+	MOVQ         $+256, R12
+dwords:
+	LEAQ (R12)(R12*2), R13
+dword:
 	VMOVDQU64     (R9), Z20
 	PREFETCHT0    (CX)
 	VPCMPUB       $0x06, Z18, Z20, K1
@@ -8500,141 +7356,66 @@ first:
 	VPCMPUB       $0x06, Z19, Z21, K2
 	VMOVDQU8.Z    Z17, K1, Z20
 	VPADDB        Z17, Z20, K2, Z20
-	VPDPBUSD.BCST 256(AX), Z20, Z1
-	VPDPBUSD.BCST 260(AX), Z20, Z2
-	VPDPBUSD.BCST 264(AX), Z20, Z3
-	VPDPBUSD.BCST 268(AX), Z20, Z4
-	VPDPBUSD.BCST 272(AX), Z20, Z5
-	VPDPBUSD.BCST 276(AX), Z20, Z6
-	VPDPBUSD.BCST 280(AX), Z20, Z7
-	VPDPBUSD.BCST 284(AX), Z20, Z8
+	VPDPBUSD.BCST (AX)(R12*1), Z20, Z1
+	VPDPBUSD.BCST 4(AX)(R12*1), Z20, Z2
+	VPDPBUSD.BCST 8(AX)(R12*1), Z20, Z3
+	VPDPBUSD.BCST 12(AX)(R12*1), Z20, Z4
+	VPDPBUSD.BCST 16(AX)(R12*1), Z20, Z5
+	VPDPBUSD.BCST 20(AX)(R12*1), Z20, Z6
+	VPDPBUSD.BCST 24(AX)(R12*1), Z20, Z7
+	VPDPBUSD.BCST 28(AX)(R12*1), Z20, Z8
 	VPADDB        Z21, Z21, Z20
 	VPADDB        Z21, Z20, Z20
 	VPCMPUB       $0x06, Z18, Z20, K1
 	VPCMPUB       $0x06, Z19, Z20, K2
 	VMOVDQU8.Z    Z17, K1, Z21
 	VPADDB        Z17, Z21, K2, Z21
-	VPDPBUSD.BCST 512(AX), Z21, Z0
-	VPDPBUSD.BCST 516(AX), Z21, Z10
-	VPDPBUSD.BCST 520(AX), Z21, Z11
-	VPDPBUSD.BCST 524(AX), Z21, Z12
-	VPDPBUSD.BCST 528(AX), Z21, Z13
-	VPDPBUSD.BCST 532(AX), Z21, Z14
-	VPDPBUSD.BCST 536(AX), Z21, Z15
-	VPDPBUSD.BCST 540(AX), Z21, Z16
+	VPDPBUSD.BCST (AX)(R12*2), Z21, Z0
+	VPDPBUSD.BCST 4(AX)(R12*2), Z21, Z10
+	VPDPBUSD.BCST 8(AX)(R12*2), Z21, Z11
+	VPDPBUSD.BCST 12(AX)(R12*2), Z21, Z12
+	VPDPBUSD.BCST 16(AX)(R12*2), Z21, Z13
+	VPDPBUSD.BCST 20(AX)(R12*2), Z21, Z14
+	VPDPBUSD.BCST 24(AX)(R12*2), Z21, Z15
+	VPDPBUSD.BCST 28(AX)(R12*2), Z21, Z16
 	VPADDB        Z20, Z20, Z21
 	VPADDB        Z20, Z21, Z21
 	VPCMPUB       $0x06, Z18, Z21, K1
 	VPCMPUB       $0x06, Z19, Z21, K2
 	VMOVDQU8.Z    Z17, K1, Z20
 	VPADDB        Z17, Z20, K2, Z20
-	VPDPBUSD.BCST 768(AX), Z20, Z1
-	VPDPBUSD.BCST 772(AX), Z20, Z2
-	VPDPBUSD.BCST 776(AX), Z20, Z3
-	VPDPBUSD.BCST 780(AX), Z20, Z4
-	VPDPBUSD.BCST 784(AX), Z20, Z5
-	VPDPBUSD.BCST 788(AX), Z20, Z6
-	VPDPBUSD.BCST 792(AX), Z20, Z7
-	VPDPBUSD.BCST 796(AX), Z20, Z8
+	VPDPBUSD.BCST (AX)(R13*1), Z20, Z1
+	VPDPBUSD.BCST 4(AX)(R13*1), Z20, Z2
+	VPDPBUSD.BCST 8(AX)(R13*1), Z20, Z3
+	VPDPBUSD.BCST 12(AX)(R13*1), Z20, Z4
+	VPDPBUSD.BCST 16(AX)(R13*1), Z20, Z5
+	VPDPBUSD.BCST 20(AX)(R13*1), Z20, Z6
+	VPDPBUSD.BCST 24(AX)(R13*1), Z20, Z7
+	VPDPBUSD.BCST 28(AX)(R13*1), Z20, Z8
 	VPADDB        Z21, Z21, Z20
 	VPADDB        Z21, Z20, Z20
 	VPCMPUB       $0x06, Z18, Z20, K1
 	VPCMPUB       $0x06, Z19, Z20, K2
 	VMOVDQU8.Z    Z17, K1, Z20
 	VPADDB        Z17, Z20, K2, Z20
-	VPDPBUSD.BCST 1024(AX), Z20, Z0
-	VPDPBUSD.BCST 1028(AX), Z20, Z10
-	VPDPBUSD.BCST 1032(AX), Z20, Z11
-	VPDPBUSD.BCST 1036(AX), Z20, Z12
-	VPDPBUSD.BCST 1040(AX), Z20, Z13
-	VPDPBUSD.BCST 1044(AX), Z20, Z14
-	VPDPBUSD.BCST 1048(AX), Z20, Z15
-	VPDPBUSD.BCST 1052(AX), Z20, Z16
+	VPDPBUSD.BCST (AX)(R12*4), Z20, Z0
+	VPDPBUSD.BCST 4(AX)(R12*4), Z20, Z10
+	VPDPBUSD.BCST 8(AX)(R12*4), Z20, Z11
+	VPDPBUSD.BCST 12(AX)(R12*4), Z20, Z12
+	VPDPBUSD.BCST 16(AX)(R12*4), Z20, Z13
+	VPDPBUSD.BCST 20(AX)(R12*4), Z20, Z14
+	VPDPBUSD.BCST 24(AX)(R12*4), Z20, Z15
+	VPDPBUSD.BCST 28(AX)(R12*4), Z20, Z16
 	ADDQ          $+256, R9
 	ADDQ          $+64, CX
 	ADDQ          $+64, AX
 	DECQ          R11
-	JNZ           first
-	ADDQ          $+1024, AX
+	JNZ           dword
+	LEAQ          (AX)(R12*4), AX
 	MOVQ          $+2, R11
-
-second:
-	VMOVDQU64     (R9), Z20
-	PREFETCHT0    (CX)
-	VPCMPUB       $0x06, Z18, Z20, K1
-	VPCMPUB       $0x06, Z19, Z20, K2
-	VMOVDQU8.Z    Z17, K1, Z21
-	VPADDB        Z17, Z21, K2, Z21
-	VPDPBUSD.BCST (AX), Z21, Z0
-	VPDPBUSD.BCST 4(AX), Z21, Z10
-	VPDPBUSD.BCST 8(AX), Z21, Z11
-	VPDPBUSD.BCST 12(AX), Z21, Z12
-	VPDPBUSD.BCST 16(AX), Z21, Z13
-	VPDPBUSD.BCST 20(AX), Z21, Z14
-	VPDPBUSD.BCST 24(AX), Z21, Z15
-	VPDPBUSD.BCST 28(AX), Z21, Z16
-	VPADDB        Z20, Z20, Z21
-	VPADDB        Z20, Z21, Z21
-	VPCMPUB       $0x06, Z18, Z21, K1
-	VPCMPUB       $0x06, Z19, Z21, K2
-	VMOVDQU8.Z    Z17, K1, Z20
-	VPADDB        Z17, Z20, K2, Z20
-	VPDPBUSD.BCST 128(AX), Z20, Z1
-	VPDPBUSD.BCST 132(AX), Z20, Z2
-	VPDPBUSD.BCST 136(AX), Z20, Z3
-	VPDPBUSD.BCST 140(AX), Z20, Z4
-	VPDPBUSD.BCST 144(AX), Z20, Z5
-	VPDPBUSD.BCST 148(AX), Z20, Z6
-	VPDPBUSD.BCST 152(AX), Z20, Z7
-	VPDPBUSD.BCST 156(AX), Z20, Z8
-	VPADDB        Z21, Z21, Z20
-	VPADDB        Z21, Z20, Z20
-	VPCMPUB       $0x06, Z18, Z20, K1
-	VPCMPUB       $0x06, Z19, Z20, K2
-	VMOVDQU8.Z    Z17, K1, Z21
-	VPADDB        Z17, Z21, K2, Z21
-	VPDPBUSD.BCST 256(AX), Z21, Z0
-	VPDPBUSD.BCST 260(AX), Z21, Z10
-	VPDPBUSD.BCST 264(AX), Z21, Z11
-	VPDPBUSD.BCST 268(AX), Z21, Z12
-	VPDPBUSD.BCST 272(AX), Z21, Z13
-	VPDPBUSD.BCST 276(AX), Z21, Z14
-	VPDPBUSD.BCST 280(AX), Z21, Z15
-	VPDPBUSD.BCST 284(AX), Z21, Z16
-	VPADDB        Z20, Z20, Z21
-	VPADDB        Z20, Z21, Z21
-	VPCMPUB       $0x06, Z18, Z21, K1
-	VPCMPUB       $0x06, Z19, Z21, K2
-	VMOVDQU8.Z    Z17, K1, Z20
-	VPADDB        Z17, Z20, K2, Z20
-	VPDPBUSD.BCST 384(AX), Z20, Z1
-	VPDPBUSD.BCST 388(AX), Z20, Z2
-	VPDPBUSD.BCST 392(AX), Z20, Z3
-	VPDPBUSD.BCST 396(AX), Z20, Z4
-	VPDPBUSD.BCST 400(AX), Z20, Z5
-	VPDPBUSD.BCST 404(AX), Z20, Z6
-	VPDPBUSD.BCST 408(AX), Z20, Z7
-	VPDPBUSD.BCST 412(AX), Z20, Z8
-	VPADDB        Z21, Z21, Z20
-	VPADDB        Z21, Z20, Z20
-	VPCMPUB       $0x06, Z18, Z20, K1
-	VPCMPUB       $0x06, Z19, Z20, K2
-	VMOVDQU8.Z    Z17, K1, Z20
-	VPADDB        Z17, Z20, K2, Z20
-	VPDPBUSD.BCST 512(AX), Z20, Z0
-	VPDPBUSD.BCST 516(AX), Z20, Z10
-	VPDPBUSD.BCST 520(AX), Z20, Z11
-	VPDPBUSD.BCST 524(AX), Z20, Z12
-	VPDPBUSD.BCST 528(AX), Z20, Z13
-	VPDPBUSD.BCST 532(AX), Z20, Z14
-	VPDPBUSD.BCST 536(AX), Z20, Z15
-	VPDPBUSD.BCST 540(AX), Z20, Z16
-	ADDQ          $+256, R9
-	ADDQ          $+64, CX
-	ADDQ          $+64, AX
-	DECQ          R11
-	JNZ           second
-	ADDQ          $+512, AX
+	CMPQ          R12, $+128
+	MOVQ          $+128, R12
+	JNE           dwords
 	MOVQ          R9, R11
 	SUBQ          DX, R11
 	VPMOVZXWD     (R11), Z20
@@ -8752,7 +7533,6 @@ second:
 	VMULPS        Z0, Z16, Z16
 	VADDPS        448(BX), Z16, Z16
 	VMOVUPS       Z16, 448(BX)
-
 added:
 	ADDQ         $+128, R9
 	DECQ         R8
@@ -8799,7 +7579,6 @@ added:
 	ADDQ         DI, AX
 	VMOVUPS      448(BX), Z0
 	VMOVUPS      Z0, K1, (AX)
-
 stored:
 	ADDQ $+64, dst+0(FP)
 	ADDQ $+64, R10
@@ -8822,7 +7601,6 @@ TEXT ·ternaryBatch12AVX512VNNI(SB), NOSPLIT, $0-80
 	SHLQ      CL, BX
 	DECQ      BX
 	KMOVW     BX, K1
-
 tile:
 	MOVQ         panel+40(FP), CX
 	MOVQ         w+16(FP), DI
@@ -8845,37 +7623,40 @@ tile:
 	ADDQ         $+64, CX
 	MOVQ         rowBytes+32(FP), BX
 	SHRQ         $0x04, BX
-	JZ           last
-
 group:
-	VMOVDQU32     (DI), X13
-	VINSERTI32X4  $0x01, (R8), Z13, Z13
-	VINSERTI32X4  $0x02, (R9), Z13, Z13
-	VINSERTI32X4  $0x03, (R10), Z13, Z13
-	PREFETCHT0    (SI)
-	VMOVDQU32     (DI)(AX*1), X14
-	VINSERTI32X4  $0x01, (R8)(AX*1), Z14, Z14
-	VINSERTI32X4  $0x02, (R9)(AX*1), Z14, Z14
-	VINSERTI32X4  $0x03, (R10)(AX*1), Z14, Z14
-	PREFETCHT0    64(SI)
-	VMOVDQU32     (DI)(AX*2), X15
-	VINSERTI32X4  $0x01, (R8)(AX*2), Z15, Z15
-	VINSERTI32X4  $0x02, (R9)(AX*2), Z15, Z15
-	VINSERTI32X4  $0x03, (R10)(AX*2), Z15, Z15
-	PREFETCHT0    128(SI)
-	VMOVDQU32     (DI)(DX*1), X16
-	VINSERTI32X4  $0x01, (R8)(DX*1), Z16, Z16
-	VINSERTI32X4  $0x02, (R9)(DX*1), Z16, Z16
-	VINSERTI32X4  $0x03, (R10)(DX*1), Z16, Z16
-	PREFETCHT0    192(SI)
-	VPUNPCKLDQ    Z14, Z13, Z17
-	VPUNPCKLDQ    Z16, Z15, Z19
-	VPUNPCKHDQ    Z14, Z13, Z20
-	VPUNPCKHDQ    Z16, Z15, Z21
-	VPUNPCKLQDQ   Z19, Z17, Z18
-	VPUNPCKHQDQ   Z19, Z17, Z17
-	VPUNPCKLQDQ   Z21, Z20, Z19
-	VPUNPCKHQDQ   Z21, Z20, Z20
+	DECQ         BX
+	JS           last
+	VMOVDQU32    (DI), X13
+	VINSERTI32X4 $0x01, (R8), Z13, Z13
+	VINSERTI32X4 $0x02, (R9), Z13, Z13
+	VINSERTI32X4 $0x03, (R10), Z13, Z13
+	PREFETCHT0   (SI)
+	VMOVDQU32    (DI)(AX*1), X14
+	VINSERTI32X4 $0x01, (R8)(AX*1), Z14, Z14
+	VINSERTI32X4 $0x02, (R9)(AX*1), Z14, Z14
+	VINSERTI32X4 $0x03, (R10)(AX*1), Z14, Z14
+	PREFETCHT0   64(SI)
+	VMOVDQU32    (DI)(AX*2), X15
+	VINSERTI32X4 $0x01, (R8)(AX*2), Z15, Z15
+	VINSERTI32X4 $0x02, (R9)(AX*2), Z15, Z15
+	VINSERTI32X4 $0x03, (R10)(AX*2), Z15, Z15
+	PREFETCHT0   128(SI)
+	VMOVDQU32    (DI)(DX*1), X16
+	VINSERTI32X4 $0x01, (R8)(DX*1), Z16, Z16
+	VINSERTI32X4 $0x02, (R9)(DX*1), Z16, Z16
+	VINSERTI32X4 $0x03, (R10)(DX*1), Z16, Z16
+	PREFETCHT0   192(SI)
+loaded:
+	VPUNPCKLDQ  Z14, Z13, Z17
+	VPUNPCKLDQ  Z16, Z15, Z19
+	VPUNPCKHDQ  Z14, Z13, Z20
+	VPUNPCKHDQ  Z16, Z15, Z21
+	VPUNPCKLQDQ Z19, Z17, Z18
+	VPUNPCKHQDQ Z19, Z17, Z17
+	VPUNPCKLQDQ Z21, Z20, Z19
+	VPUNPCKHQDQ Z21, Z20, Z20
+	MOVQ        $+4, R11
+shift:
 	VPANDD        Z0, Z18, Z21
 	VPDPBUSD.BCST (CX), Z21, Z1
 	VPDPBUSD.BCST 4(CX), Z21, Z2
@@ -8889,482 +7670,93 @@ group:
 	VPDPBUSD.BCST 36(CX), Z21, Z10
 	VPDPBUSD.BCST 40(CX), Z21, Z11
 	VPDPBUSD.BCST 44(CX), Z21, Z12
-	VPSRLD        $0x02, Z18, Z21
-	VPANDD        Z0, Z21, Z21
-	VPDPBUSD.BCST 64(CX), Z21, Z1
-	VPDPBUSD.BCST 68(CX), Z21, Z2
-	VPDPBUSD.BCST 72(CX), Z21, Z3
-	VPDPBUSD.BCST 76(CX), Z21, Z4
-	VPDPBUSD.BCST 80(CX), Z21, Z5
-	VPDPBUSD.BCST 84(CX), Z21, Z6
-	VPDPBUSD.BCST 88(CX), Z21, Z7
-	VPDPBUSD.BCST 92(CX), Z21, Z8
-	VPDPBUSD.BCST 96(CX), Z21, Z9
-	VPDPBUSD.BCST 100(CX), Z21, Z10
-	VPDPBUSD.BCST 104(CX), Z21, Z11
-	VPDPBUSD.BCST 108(CX), Z21, Z12
-	VPSRLD        $0x04, Z18, Z21
-	VPANDD        Z0, Z21, Z21
-	VPDPBUSD.BCST 128(CX), Z21, Z1
-	VPDPBUSD.BCST 132(CX), Z21, Z2
-	VPDPBUSD.BCST 136(CX), Z21, Z3
-	VPDPBUSD.BCST 140(CX), Z21, Z4
-	VPDPBUSD.BCST 144(CX), Z21, Z5
-	VPDPBUSD.BCST 148(CX), Z21, Z6
-	VPDPBUSD.BCST 152(CX), Z21, Z7
-	VPDPBUSD.BCST 156(CX), Z21, Z8
-	VPDPBUSD.BCST 160(CX), Z21, Z9
-	VPDPBUSD.BCST 164(CX), Z21, Z10
-	VPDPBUSD.BCST 168(CX), Z21, Z11
-	VPDPBUSD.BCST 172(CX), Z21, Z12
-	VPSRLD        $0x06, Z18, Z18
-	VPANDD        Z0, Z18, Z18
-	VPDPBUSD.BCST 192(CX), Z18, Z1
-	VPDPBUSD.BCST 196(CX), Z18, Z2
-	VPDPBUSD.BCST 200(CX), Z18, Z3
-	VPDPBUSD.BCST 204(CX), Z18, Z4
-	VPDPBUSD.BCST 208(CX), Z18, Z5
-	VPDPBUSD.BCST 212(CX), Z18, Z6
-	VPDPBUSD.BCST 216(CX), Z18, Z7
-	VPDPBUSD.BCST 220(CX), Z18, Z8
-	VPDPBUSD.BCST 224(CX), Z18, Z9
-	VPDPBUSD.BCST 228(CX), Z18, Z10
-	VPDPBUSD.BCST 232(CX), Z18, Z11
-	VPDPBUSD.BCST 236(CX), Z18, Z12
-	VPANDD        Z0, Z17, Z18
-	VPDPBUSD.BCST 256(CX), Z18, Z1
-	VPDPBUSD.BCST 260(CX), Z18, Z2
-	VPDPBUSD.BCST 264(CX), Z18, Z3
-	VPDPBUSD.BCST 268(CX), Z18, Z4
-	VPDPBUSD.BCST 272(CX), Z18, Z5
-	VPDPBUSD.BCST 276(CX), Z18, Z6
-	VPDPBUSD.BCST 280(CX), Z18, Z7
-	VPDPBUSD.BCST 284(CX), Z18, Z8
-	VPDPBUSD.BCST 288(CX), Z18, Z9
-	VPDPBUSD.BCST 292(CX), Z18, Z10
-	VPDPBUSD.BCST 296(CX), Z18, Z11
-	VPDPBUSD.BCST 300(CX), Z18, Z12
-	VPSRLD        $0x02, Z17, Z18
-	VPANDD        Z0, Z18, Z18
-	VPDPBUSD.BCST 320(CX), Z18, Z1
-	VPDPBUSD.BCST 324(CX), Z18, Z2
-	VPDPBUSD.BCST 328(CX), Z18, Z3
-	VPDPBUSD.BCST 332(CX), Z18, Z4
-	VPDPBUSD.BCST 336(CX), Z18, Z5
-	VPDPBUSD.BCST 340(CX), Z18, Z6
-	VPDPBUSD.BCST 344(CX), Z18, Z7
-	VPDPBUSD.BCST 348(CX), Z18, Z8
-	VPDPBUSD.BCST 352(CX), Z18, Z9
-	VPDPBUSD.BCST 356(CX), Z18, Z10
-	VPDPBUSD.BCST 360(CX), Z18, Z11
-	VPDPBUSD.BCST 364(CX), Z18, Z12
-	VPSRLD        $0x04, Z17, Z18
-	VPANDD        Z0, Z18, Z18
-	VPDPBUSD.BCST 384(CX), Z18, Z1
-	VPDPBUSD.BCST 388(CX), Z18, Z2
-	VPDPBUSD.BCST 392(CX), Z18, Z3
-	VPDPBUSD.BCST 396(CX), Z18, Z4
-	VPDPBUSD.BCST 400(CX), Z18, Z5
-	VPDPBUSD.BCST 404(CX), Z18, Z6
-	VPDPBUSD.BCST 408(CX), Z18, Z7
-	VPDPBUSD.BCST 412(CX), Z18, Z8
-	VPDPBUSD.BCST 416(CX), Z18, Z9
-	VPDPBUSD.BCST 420(CX), Z18, Z10
-	VPDPBUSD.BCST 424(CX), Z18, Z11
-	VPDPBUSD.BCST 428(CX), Z18, Z12
-	VPSRLD        $0x06, Z17, Z17
-	VPANDD        Z0, Z17, Z17
-	VPDPBUSD.BCST 448(CX), Z17, Z1
-	VPDPBUSD.BCST 452(CX), Z17, Z2
-	VPDPBUSD.BCST 456(CX), Z17, Z3
-	VPDPBUSD.BCST 460(CX), Z17, Z4
-	VPDPBUSD.BCST 464(CX), Z17, Z5
-	VPDPBUSD.BCST 468(CX), Z17, Z6
-	VPDPBUSD.BCST 472(CX), Z17, Z7
-	VPDPBUSD.BCST 476(CX), Z17, Z8
-	VPDPBUSD.BCST 480(CX), Z17, Z9
-	VPDPBUSD.BCST 484(CX), Z17, Z10
-	VPDPBUSD.BCST 488(CX), Z17, Z11
-	VPDPBUSD.BCST 492(CX), Z17, Z12
-	VPANDD        Z0, Z19, Z17
-	VPDPBUSD.BCST 512(CX), Z17, Z1
-	VPDPBUSD.BCST 516(CX), Z17, Z2
-	VPDPBUSD.BCST 520(CX), Z17, Z3
-	VPDPBUSD.BCST 524(CX), Z17, Z4
-	VPDPBUSD.BCST 528(CX), Z17, Z5
-	VPDPBUSD.BCST 532(CX), Z17, Z6
-	VPDPBUSD.BCST 536(CX), Z17, Z7
-	VPDPBUSD.BCST 540(CX), Z17, Z8
-	VPDPBUSD.BCST 544(CX), Z17, Z9
-	VPDPBUSD.BCST 548(CX), Z17, Z10
-	VPDPBUSD.BCST 552(CX), Z17, Z11
-	VPDPBUSD.BCST 556(CX), Z17, Z12
-	VPSRLD        $0x02, Z19, Z17
-	VPANDD        Z0, Z17, Z17
-	VPDPBUSD.BCST 576(CX), Z17, Z1
-	VPDPBUSD.BCST 580(CX), Z17, Z2
-	VPDPBUSD.BCST 584(CX), Z17, Z3
-	VPDPBUSD.BCST 588(CX), Z17, Z4
-	VPDPBUSD.BCST 592(CX), Z17, Z5
-	VPDPBUSD.BCST 596(CX), Z17, Z6
-	VPDPBUSD.BCST 600(CX), Z17, Z7
-	VPDPBUSD.BCST 604(CX), Z17, Z8
-	VPDPBUSD.BCST 608(CX), Z17, Z9
-	VPDPBUSD.BCST 612(CX), Z17, Z10
-	VPDPBUSD.BCST 616(CX), Z17, Z11
-	VPDPBUSD.BCST 620(CX), Z17, Z12
-	VPSRLD        $0x04, Z19, Z17
-	VPANDD        Z0, Z17, Z17
-	VPDPBUSD.BCST 640(CX), Z17, Z1
-	VPDPBUSD.BCST 644(CX), Z17, Z2
-	VPDPBUSD.BCST 648(CX), Z17, Z3
-	VPDPBUSD.BCST 652(CX), Z17, Z4
-	VPDPBUSD.BCST 656(CX), Z17, Z5
-	VPDPBUSD.BCST 660(CX), Z17, Z6
-	VPDPBUSD.BCST 664(CX), Z17, Z7
-	VPDPBUSD.BCST 668(CX), Z17, Z8
-	VPDPBUSD.BCST 672(CX), Z17, Z9
-	VPDPBUSD.BCST 676(CX), Z17, Z10
-	VPDPBUSD.BCST 680(CX), Z17, Z11
-	VPDPBUSD.BCST 684(CX), Z17, Z12
-	VPSRLD        $0x06, Z19, Z17
-	VPANDD        Z0, Z17, Z17
-	VPDPBUSD.BCST 704(CX), Z17, Z1
-	VPDPBUSD.BCST 708(CX), Z17, Z2
-	VPDPBUSD.BCST 712(CX), Z17, Z3
-	VPDPBUSD.BCST 716(CX), Z17, Z4
-	VPDPBUSD.BCST 720(CX), Z17, Z5
-	VPDPBUSD.BCST 724(CX), Z17, Z6
-	VPDPBUSD.BCST 728(CX), Z17, Z7
-	VPDPBUSD.BCST 732(CX), Z17, Z8
-	VPDPBUSD.BCST 736(CX), Z17, Z9
-	VPDPBUSD.BCST 740(CX), Z17, Z10
-	VPDPBUSD.BCST 744(CX), Z17, Z11
-	VPDPBUSD.BCST 748(CX), Z17, Z12
-	VPANDD        Z0, Z20, Z17
-	VPDPBUSD.BCST 768(CX), Z17, Z1
-	VPDPBUSD.BCST 772(CX), Z17, Z2
-	VPDPBUSD.BCST 776(CX), Z17, Z3
-	VPDPBUSD.BCST 780(CX), Z17, Z4
-	VPDPBUSD.BCST 784(CX), Z17, Z5
-	VPDPBUSD.BCST 788(CX), Z17, Z6
-	VPDPBUSD.BCST 792(CX), Z17, Z7
-	VPDPBUSD.BCST 796(CX), Z17, Z8
-	VPDPBUSD.BCST 800(CX), Z17, Z9
-	VPDPBUSD.BCST 804(CX), Z17, Z10
-	VPDPBUSD.BCST 808(CX), Z17, Z11
-	VPDPBUSD.BCST 812(CX), Z17, Z12
-	VPSRLD        $0x02, Z20, Z17
-	VPANDD        Z0, Z17, Z17
-	VPDPBUSD.BCST 832(CX), Z17, Z1
-	VPDPBUSD.BCST 836(CX), Z17, Z2
-	VPDPBUSD.BCST 840(CX), Z17, Z3
-	VPDPBUSD.BCST 844(CX), Z17, Z4
-	VPDPBUSD.BCST 848(CX), Z17, Z5
-	VPDPBUSD.BCST 852(CX), Z17, Z6
-	VPDPBUSD.BCST 856(CX), Z17, Z7
-	VPDPBUSD.BCST 860(CX), Z17, Z8
-	VPDPBUSD.BCST 864(CX), Z17, Z9
-	VPDPBUSD.BCST 868(CX), Z17, Z10
-	VPDPBUSD.BCST 872(CX), Z17, Z11
-	VPDPBUSD.BCST 876(CX), Z17, Z12
-	VPSRLD        $0x04, Z20, Z17
-	VPANDD        Z0, Z17, Z17
-	VPDPBUSD.BCST 896(CX), Z17, Z1
-	VPDPBUSD.BCST 900(CX), Z17, Z2
-	VPDPBUSD.BCST 904(CX), Z17, Z3
-	VPDPBUSD.BCST 908(CX), Z17, Z4
-	VPDPBUSD.BCST 912(CX), Z17, Z5
-	VPDPBUSD.BCST 916(CX), Z17, Z6
-	VPDPBUSD.BCST 920(CX), Z17, Z7
-	VPDPBUSD.BCST 924(CX), Z17, Z8
-	VPDPBUSD.BCST 928(CX), Z17, Z9
-	VPDPBUSD.BCST 932(CX), Z17, Z10
-	VPDPBUSD.BCST 936(CX), Z17, Z11
-	VPDPBUSD.BCST 940(CX), Z17, Z12
-	VPSRLD        $0x06, Z20, Z17
-	VPANDD        Z0, Z17, Z17
-	VPDPBUSD.BCST 960(CX), Z17, Z1
-	VPDPBUSD.BCST 964(CX), Z17, Z2
-	VPDPBUSD.BCST 968(CX), Z17, Z3
-	VPDPBUSD.BCST 972(CX), Z17, Z4
-	VPDPBUSD.BCST 976(CX), Z17, Z5
-	VPDPBUSD.BCST 980(CX), Z17, Z6
-	VPDPBUSD.BCST 984(CX), Z17, Z7
-	VPDPBUSD.BCST 988(CX), Z17, Z8
-	VPDPBUSD.BCST 992(CX), Z17, Z9
-	VPDPBUSD.BCST 996(CX), Z17, Z10
-	VPDPBUSD.BCST 1000(CX), Z17, Z11
-	VPDPBUSD.BCST 1004(CX), Z17, Z12
-	ADDQ          $+1024, CX
+	VPSRLD        $0x02, Z18, Z18
+	VPANDD        Z0, Z17, Z21
+	VPDPBUSD.BCST 256(CX), Z21, Z1
+	VPDPBUSD.BCST 260(CX), Z21, Z2
+	VPDPBUSD.BCST 264(CX), Z21, Z3
+	VPDPBUSD.BCST 268(CX), Z21, Z4
+	VPDPBUSD.BCST 272(CX), Z21, Z5
+	VPDPBUSD.BCST 276(CX), Z21, Z6
+	VPDPBUSD.BCST 280(CX), Z21, Z7
+	VPDPBUSD.BCST 284(CX), Z21, Z8
+	VPDPBUSD.BCST 288(CX), Z21, Z9
+	VPDPBUSD.BCST 292(CX), Z21, Z10
+	VPDPBUSD.BCST 296(CX), Z21, Z11
+	VPDPBUSD.BCST 300(CX), Z21, Z12
+	VPSRLD        $0x02, Z17, Z17
+	VPANDD        Z0, Z19, Z21
+	VPDPBUSD.BCST 512(CX), Z21, Z1
+	VPDPBUSD.BCST 516(CX), Z21, Z2
+	VPDPBUSD.BCST 520(CX), Z21, Z3
+	VPDPBUSD.BCST 524(CX), Z21, Z4
+	VPDPBUSD.BCST 528(CX), Z21, Z5
+	VPDPBUSD.BCST 532(CX), Z21, Z6
+	VPDPBUSD.BCST 536(CX), Z21, Z7
+	VPDPBUSD.BCST 540(CX), Z21, Z8
+	VPDPBUSD.BCST 544(CX), Z21, Z9
+	VPDPBUSD.BCST 548(CX), Z21, Z10
+	VPDPBUSD.BCST 552(CX), Z21, Z11
+	VPDPBUSD.BCST 556(CX), Z21, Z12
+	VPSRLD        $0x02, Z19, Z19
+	VPANDD        Z0, Z20, Z21
+	VPDPBUSD.BCST 768(CX), Z21, Z1
+	VPDPBUSD.BCST 772(CX), Z21, Z2
+	VPDPBUSD.BCST 776(CX), Z21, Z3
+	VPDPBUSD.BCST 780(CX), Z21, Z4
+	VPDPBUSD.BCST 784(CX), Z21, Z5
+	VPDPBUSD.BCST 788(CX), Z21, Z6
+	VPDPBUSD.BCST 792(CX), Z21, Z7
+	VPDPBUSD.BCST 796(CX), Z21, Z8
+	VPDPBUSD.BCST 800(CX), Z21, Z9
+	VPDPBUSD.BCST 804(CX), Z21, Z10
+	VPDPBUSD.BCST 808(CX), Z21, Z11
+	VPDPBUSD.BCST 812(CX), Z21, Z12
+	VPSRLD        $0x02, Z20, Z20
+	ADDQ          $+64, CX
+	DECQ          R11
+	JNZ           shift
+	ADDQ          $+768, CX
 	ADDQ          $+256, SI
 	ADDQ          $+16, DI
 	ADDQ          $+16, R8
 	ADDQ          $+16, R9
 	ADDQ          $+16, R10
-	DECQ          BX
-	JNZ           group
-
+	JMP           group
 last:
-	KTESTW        K1, K1
-	JZ            finish
-	VMOVDQU32.Z   (DI), K1, X13
-	VMOVDQU32.Z   (R8), K1, X14
-	VINSERTI32X4  $0x01, X14, Z13, Z13
-	VMOVDQU32.Z   (R9), K1, X14
-	VINSERTI32X4  $0x02, X14, Z13, Z13
-	VMOVDQU32.Z   (R10), K1, X14
-	VINSERTI32X4  $0x03, X14, Z13, Z13
-	VMOVDQU32.Z   (DI)(AX*1), K1, X14
-	VMOVDQU32.Z   (R8)(AX*1), K1, X15
-	VINSERTI32X4  $0x01, X15, Z14, Z14
-	VMOVDQU32.Z   (R9)(AX*1), K1, X15
-	VINSERTI32X4  $0x02, X15, Z14, Z14
-	VMOVDQU32.Z   (R10)(AX*1), K1, X15
-	VINSERTI32X4  $0x03, X15, Z14, Z14
-	VMOVDQU32.Z   (DI)(AX*2), K1, X15
-	VMOVDQU32.Z   (R8)(AX*2), K1, X16
-	VINSERTI32X4  $0x01, X16, Z15, Z15
-	VMOVDQU32.Z   (R9)(AX*2), K1, X16
-	VINSERTI32X4  $0x02, X16, Z15, Z15
-	VMOVDQU32.Z   (R10)(AX*2), K1, X16
-	VINSERTI32X4  $0x03, X16, Z15, Z15
-	VMOVDQU32.Z   (DI)(DX*1), K1, X16
-	VMOVDQU32.Z   (R8)(DX*1), K1, X17
-	VINSERTI32X4  $0x01, X17, Z16, Z16
-	VMOVDQU32.Z   (R9)(DX*1), K1, X17
-	VINSERTI32X4  $0x02, X17, Z16, Z16
-	VMOVDQU32.Z   (R10)(DX*1), K1, X17
-	VINSERTI32X4  $0x03, X17, Z16, Z16
-	VPUNPCKLDQ    Z14, Z13, Z17
-	VPUNPCKLDQ    Z16, Z15, Z19
-	VPUNPCKHDQ    Z14, Z13, Z20
-	VPUNPCKHDQ    Z16, Z15, Z21
-	VPUNPCKLQDQ   Z19, Z17, Z18
-	VPUNPCKHQDQ   Z19, Z17, Z17
-	VPUNPCKLQDQ   Z21, Z20, Z19
-	VPUNPCKHQDQ   Z21, Z20, Z20
-	VPANDD        Z0, Z18, Z21
-	VPDPBUSD.BCST (CX), Z21, Z1
-	VPDPBUSD.BCST 4(CX), Z21, Z2
-	VPDPBUSD.BCST 8(CX), Z21, Z3
-	VPDPBUSD.BCST 12(CX), Z21, Z4
-	VPDPBUSD.BCST 16(CX), Z21, Z5
-	VPDPBUSD.BCST 20(CX), Z21, Z6
-	VPDPBUSD.BCST 24(CX), Z21, Z7
-	VPDPBUSD.BCST 28(CX), Z21, Z8
-	VPDPBUSD.BCST 32(CX), Z21, Z9
-	VPDPBUSD.BCST 36(CX), Z21, Z10
-	VPDPBUSD.BCST 40(CX), Z21, Z11
-	VPDPBUSD.BCST 44(CX), Z21, Z12
-	VPSRLD        $0x02, Z18, Z21
-	VPANDD        Z0, Z21, Z21
-	VPDPBUSD.BCST 64(CX), Z21, Z1
-	VPDPBUSD.BCST 68(CX), Z21, Z2
-	VPDPBUSD.BCST 72(CX), Z21, Z3
-	VPDPBUSD.BCST 76(CX), Z21, Z4
-	VPDPBUSD.BCST 80(CX), Z21, Z5
-	VPDPBUSD.BCST 84(CX), Z21, Z6
-	VPDPBUSD.BCST 88(CX), Z21, Z7
-	VPDPBUSD.BCST 92(CX), Z21, Z8
-	VPDPBUSD.BCST 96(CX), Z21, Z9
-	VPDPBUSD.BCST 100(CX), Z21, Z10
-	VPDPBUSD.BCST 104(CX), Z21, Z11
-	VPDPBUSD.BCST 108(CX), Z21, Z12
-	VPSRLD        $0x04, Z18, Z21
-	VPANDD        Z0, Z21, Z21
-	VPDPBUSD.BCST 128(CX), Z21, Z1
-	VPDPBUSD.BCST 132(CX), Z21, Z2
-	VPDPBUSD.BCST 136(CX), Z21, Z3
-	VPDPBUSD.BCST 140(CX), Z21, Z4
-	VPDPBUSD.BCST 144(CX), Z21, Z5
-	VPDPBUSD.BCST 148(CX), Z21, Z6
-	VPDPBUSD.BCST 152(CX), Z21, Z7
-	VPDPBUSD.BCST 156(CX), Z21, Z8
-	VPDPBUSD.BCST 160(CX), Z21, Z9
-	VPDPBUSD.BCST 164(CX), Z21, Z10
-	VPDPBUSD.BCST 168(CX), Z21, Z11
-	VPDPBUSD.BCST 172(CX), Z21, Z12
-	VPSRLD        $0x06, Z18, Z18
-	VPANDD        Z0, Z18, Z18
-	VPDPBUSD.BCST 192(CX), Z18, Z1
-	VPDPBUSD.BCST 196(CX), Z18, Z2
-	VPDPBUSD.BCST 200(CX), Z18, Z3
-	VPDPBUSD.BCST 204(CX), Z18, Z4
-	VPDPBUSD.BCST 208(CX), Z18, Z5
-	VPDPBUSD.BCST 212(CX), Z18, Z6
-	VPDPBUSD.BCST 216(CX), Z18, Z7
-	VPDPBUSD.BCST 220(CX), Z18, Z8
-	VPDPBUSD.BCST 224(CX), Z18, Z9
-	VPDPBUSD.BCST 228(CX), Z18, Z10
-	VPDPBUSD.BCST 232(CX), Z18, Z11
-	VPDPBUSD.BCST 236(CX), Z18, Z12
-	VPANDD        Z0, Z17, Z18
-	VPDPBUSD.BCST 256(CX), Z18, Z1
-	VPDPBUSD.BCST 260(CX), Z18, Z2
-	VPDPBUSD.BCST 264(CX), Z18, Z3
-	VPDPBUSD.BCST 268(CX), Z18, Z4
-	VPDPBUSD.BCST 272(CX), Z18, Z5
-	VPDPBUSD.BCST 276(CX), Z18, Z6
-	VPDPBUSD.BCST 280(CX), Z18, Z7
-	VPDPBUSD.BCST 284(CX), Z18, Z8
-	VPDPBUSD.BCST 288(CX), Z18, Z9
-	VPDPBUSD.BCST 292(CX), Z18, Z10
-	VPDPBUSD.BCST 296(CX), Z18, Z11
-	VPDPBUSD.BCST 300(CX), Z18, Z12
-	VPSRLD        $0x02, Z17, Z18
-	VPANDD        Z0, Z18, Z18
-	VPDPBUSD.BCST 320(CX), Z18, Z1
-	VPDPBUSD.BCST 324(CX), Z18, Z2
-	VPDPBUSD.BCST 328(CX), Z18, Z3
-	VPDPBUSD.BCST 332(CX), Z18, Z4
-	VPDPBUSD.BCST 336(CX), Z18, Z5
-	VPDPBUSD.BCST 340(CX), Z18, Z6
-	VPDPBUSD.BCST 344(CX), Z18, Z7
-	VPDPBUSD.BCST 348(CX), Z18, Z8
-	VPDPBUSD.BCST 352(CX), Z18, Z9
-	VPDPBUSD.BCST 356(CX), Z18, Z10
-	VPDPBUSD.BCST 360(CX), Z18, Z11
-	VPDPBUSD.BCST 364(CX), Z18, Z12
-	VPSRLD        $0x04, Z17, Z18
-	VPANDD        Z0, Z18, Z18
-	VPDPBUSD.BCST 384(CX), Z18, Z1
-	VPDPBUSD.BCST 388(CX), Z18, Z2
-	VPDPBUSD.BCST 392(CX), Z18, Z3
-	VPDPBUSD.BCST 396(CX), Z18, Z4
-	VPDPBUSD.BCST 400(CX), Z18, Z5
-	VPDPBUSD.BCST 404(CX), Z18, Z6
-	VPDPBUSD.BCST 408(CX), Z18, Z7
-	VPDPBUSD.BCST 412(CX), Z18, Z8
-	VPDPBUSD.BCST 416(CX), Z18, Z9
-	VPDPBUSD.BCST 420(CX), Z18, Z10
-	VPDPBUSD.BCST 424(CX), Z18, Z11
-	VPDPBUSD.BCST 428(CX), Z18, Z12
-	VPSRLD        $0x06, Z17, Z17
-	VPANDD        Z0, Z17, Z17
-	VPDPBUSD.BCST 448(CX), Z17, Z1
-	VPDPBUSD.BCST 452(CX), Z17, Z2
-	VPDPBUSD.BCST 456(CX), Z17, Z3
-	VPDPBUSD.BCST 460(CX), Z17, Z4
-	VPDPBUSD.BCST 464(CX), Z17, Z5
-	VPDPBUSD.BCST 468(CX), Z17, Z6
-	VPDPBUSD.BCST 472(CX), Z17, Z7
-	VPDPBUSD.BCST 476(CX), Z17, Z8
-	VPDPBUSD.BCST 480(CX), Z17, Z9
-	VPDPBUSD.BCST 484(CX), Z17, Z10
-	VPDPBUSD.BCST 488(CX), Z17, Z11
-	VPDPBUSD.BCST 492(CX), Z17, Z12
-	VPANDD        Z0, Z19, Z17
-	VPDPBUSD.BCST 512(CX), Z17, Z1
-	VPDPBUSD.BCST 516(CX), Z17, Z2
-	VPDPBUSD.BCST 520(CX), Z17, Z3
-	VPDPBUSD.BCST 524(CX), Z17, Z4
-	VPDPBUSD.BCST 528(CX), Z17, Z5
-	VPDPBUSD.BCST 532(CX), Z17, Z6
-	VPDPBUSD.BCST 536(CX), Z17, Z7
-	VPDPBUSD.BCST 540(CX), Z17, Z8
-	VPDPBUSD.BCST 544(CX), Z17, Z9
-	VPDPBUSD.BCST 548(CX), Z17, Z10
-	VPDPBUSD.BCST 552(CX), Z17, Z11
-	VPDPBUSD.BCST 556(CX), Z17, Z12
-	VPSRLD        $0x02, Z19, Z17
-	VPANDD        Z0, Z17, Z17
-	VPDPBUSD.BCST 576(CX), Z17, Z1
-	VPDPBUSD.BCST 580(CX), Z17, Z2
-	VPDPBUSD.BCST 584(CX), Z17, Z3
-	VPDPBUSD.BCST 588(CX), Z17, Z4
-	VPDPBUSD.BCST 592(CX), Z17, Z5
-	VPDPBUSD.BCST 596(CX), Z17, Z6
-	VPDPBUSD.BCST 600(CX), Z17, Z7
-	VPDPBUSD.BCST 604(CX), Z17, Z8
-	VPDPBUSD.BCST 608(CX), Z17, Z9
-	VPDPBUSD.BCST 612(CX), Z17, Z10
-	VPDPBUSD.BCST 616(CX), Z17, Z11
-	VPDPBUSD.BCST 620(CX), Z17, Z12
-	VPSRLD        $0x04, Z19, Z17
-	VPANDD        Z0, Z17, Z17
-	VPDPBUSD.BCST 640(CX), Z17, Z1
-	VPDPBUSD.BCST 644(CX), Z17, Z2
-	VPDPBUSD.BCST 648(CX), Z17, Z3
-	VPDPBUSD.BCST 652(CX), Z17, Z4
-	VPDPBUSD.BCST 656(CX), Z17, Z5
-	VPDPBUSD.BCST 660(CX), Z17, Z6
-	VPDPBUSD.BCST 664(CX), Z17, Z7
-	VPDPBUSD.BCST 668(CX), Z17, Z8
-	VPDPBUSD.BCST 672(CX), Z17, Z9
-	VPDPBUSD.BCST 676(CX), Z17, Z10
-	VPDPBUSD.BCST 680(CX), Z17, Z11
-	VPDPBUSD.BCST 684(CX), Z17, Z12
-	VPSRLD        $0x06, Z19, Z17
-	VPANDD        Z0, Z17, Z17
-	VPDPBUSD.BCST 704(CX), Z17, Z1
-	VPDPBUSD.BCST 708(CX), Z17, Z2
-	VPDPBUSD.BCST 712(CX), Z17, Z3
-	VPDPBUSD.BCST 716(CX), Z17, Z4
-	VPDPBUSD.BCST 720(CX), Z17, Z5
-	VPDPBUSD.BCST 724(CX), Z17, Z6
-	VPDPBUSD.BCST 728(CX), Z17, Z7
-	VPDPBUSD.BCST 732(CX), Z17, Z8
-	VPDPBUSD.BCST 736(CX), Z17, Z9
-	VPDPBUSD.BCST 740(CX), Z17, Z10
-	VPDPBUSD.BCST 744(CX), Z17, Z11
-	VPDPBUSD.BCST 748(CX), Z17, Z12
-	VPANDD        Z0, Z20, Z17
-	VPDPBUSD.BCST 768(CX), Z17, Z1
-	VPDPBUSD.BCST 772(CX), Z17, Z2
-	VPDPBUSD.BCST 776(CX), Z17, Z3
-	VPDPBUSD.BCST 780(CX), Z17, Z4
-	VPDPBUSD.BCST 784(CX), Z17, Z5
-	VPDPBUSD.BCST 788(CX), Z17, Z6
-	VPDPBUSD.BCST 792(CX), Z17, Z7
-	VPDPBUSD.BCST 796(CX), Z17, Z8
-	VPDPBUSD.BCST 800(CX), Z17, Z9
-	VPDPBUSD.BCST 804(CX), Z17, Z10
-	VPDPBUSD.BCST 808(CX), Z17, Z11
-	VPDPBUSD.BCST 812(CX), Z17, Z12
-	VPSRLD        $0x02, Z20, Z17
-	VPANDD        Z0, Z17, Z17
-	VPDPBUSD.BCST 832(CX), Z17, Z1
-	VPDPBUSD.BCST 836(CX), Z17, Z2
-	VPDPBUSD.BCST 840(CX), Z17, Z3
-	VPDPBUSD.BCST 844(CX), Z17, Z4
-	VPDPBUSD.BCST 848(CX), Z17, Z5
-	VPDPBUSD.BCST 852(CX), Z17, Z6
-	VPDPBUSD.BCST 856(CX), Z17, Z7
-	VPDPBUSD.BCST 860(CX), Z17, Z8
-	VPDPBUSD.BCST 864(CX), Z17, Z9
-	VPDPBUSD.BCST 868(CX), Z17, Z10
-	VPDPBUSD.BCST 872(CX), Z17, Z11
-	VPDPBUSD.BCST 876(CX), Z17, Z12
-	VPSRLD        $0x04, Z20, Z17
-	VPANDD        Z0, Z17, Z17
-	VPDPBUSD.BCST 896(CX), Z17, Z1
-	VPDPBUSD.BCST 900(CX), Z17, Z2
-	VPDPBUSD.BCST 904(CX), Z17, Z3
-	VPDPBUSD.BCST 908(CX), Z17, Z4
-	VPDPBUSD.BCST 912(CX), Z17, Z5
-	VPDPBUSD.BCST 916(CX), Z17, Z6
-	VPDPBUSD.BCST 920(CX), Z17, Z7
-	VPDPBUSD.BCST 924(CX), Z17, Z8
-	VPDPBUSD.BCST 928(CX), Z17, Z9
-	VPDPBUSD.BCST 932(CX), Z17, Z10
-	VPDPBUSD.BCST 936(CX), Z17, Z11
-	VPDPBUSD.BCST 940(CX), Z17, Z12
-	VPSRLD        $0x06, Z20, Z17
-	VPANDD        Z0, Z17, Z17
-	VPDPBUSD.BCST 960(CX), Z17, Z1
-	VPDPBUSD.BCST 964(CX), Z17, Z2
-	VPDPBUSD.BCST 968(CX), Z17, Z3
-	VPDPBUSD.BCST 972(CX), Z17, Z4
-	VPDPBUSD.BCST 976(CX), Z17, Z5
-	VPDPBUSD.BCST 980(CX), Z17, Z6
-	VPDPBUSD.BCST 984(CX), Z17, Z7
-	VPDPBUSD.BCST 988(CX), Z17, Z8
-	VPDPBUSD.BCST 992(CX), Z17, Z9
-	VPDPBUSD.BCST 996(CX), Z17, Z10
-	VPDPBUSD.BCST 1000(CX), Z17, Z11
-	VPDPBUSD.BCST 1004(CX), Z17, Z12
-
+	CMPQ         BX, $-1
+	JNE          finish
+	KTESTW       K1, K1
+	JZ           finish
+	VMOVDQU32.Z  (DI), K1, X13
+	VMOVDQU32.Z  (R8), K1, X14
+	VINSERTI32X4 $0x01, X14, Z13, Z13
+	VMOVDQU32.Z  (R9), K1, X14
+	VINSERTI32X4 $0x02, X14, Z13, Z13
+	VMOVDQU32.Z  (R10), K1, X14
+	VINSERTI32X4 $0x03, X14, Z13, Z13
+	VMOVDQU32.Z  (DI)(AX*1), K1, X14
+	VMOVDQU32.Z  (R8)(AX*1), K1, X15
+	VINSERTI32X4 $0x01, X15, Z14, Z14
+	VMOVDQU32.Z  (R9)(AX*1), K1, X15
+	VINSERTI32X4 $0x02, X15, Z14, Z14
+	VMOVDQU32.Z  (R10)(AX*1), K1, X15
+	VINSERTI32X4 $0x03, X15, Z14, Z14
+	VMOVDQU32.Z  (DI)(AX*2), K1, X15
+	VMOVDQU32.Z  (R8)(AX*2), K1, X16
+	VINSERTI32X4 $0x01, X16, Z15, Z15
+	VMOVDQU32.Z  (R9)(AX*2), K1, X16
+	VINSERTI32X4 $0x02, X16, Z15, Z15
+	VMOVDQU32.Z  (R10)(AX*2), K1, X16
+	VINSERTI32X4 $0x03, X16, Z15, Z15
+	VMOVDQU32.Z  (DI)(DX*1), K1, X16
+	VMOVDQU32.Z  (R8)(DX*1), K1, X17
+	VINSERTI32X4 $0x01, X17, Z16, Z16
+	VMOVDQU32.Z  (R9)(DX*1), K1, X17
+	VINSERTI32X4 $0x02, X17, Z16, Z16
+	VMOVDQU32.Z  (R10)(DX*1), K1, X17
+	VINSERTI32X4 $0x03, X17, Z16, Z16
+	JMP          loaded
 finish:
 	VCVTDQ2PS    Z1, Z1
 	VCVTDQ2PS    Z2, Z2
@@ -9482,7 +7874,6 @@ finish:
 	VMULPS       Z17, Z12, Z12
 	VADDPS       Z22, Z12, Z12
 	VMOVUPS      Z12, K2, (BX)
-
 stored:
 	MOVQ AX, CX
 	SHLQ $0x04, CX
@@ -9502,7 +7893,6 @@ TEXT ·blocksBatch12AVX512VNNI(SB), $896-112
 	LEAQ      63(SP), R11
 	ANDQ      $-64, R11
 	ADDQ      $+16, gap+88(FP)
-
 tile:
 	MOVQ    panel+40(FP), AX
 	MOVQ    w+16(FP), DI
@@ -9525,7 +7915,6 @@ tile:
 	VMOVUPS Z17, 704(R11)
 	XORQ    R12, R12
 	MOVQ    blocks+32(FP), CX
-
 block:
 	VPBROADCASTD (AX), Z1
 	VPBROADCASTD 4(AX), Z2
@@ -9577,36 +7966,37 @@ block:
 	MOVWLZX      (R10)(R13*1), R14
 	MOVW         R14, 798(R11)
 	MOVQ         groups+80(FP), R13
-
 group:
-	VMOVDQU32     (DI), X13
-	VINSERTI32X4  $0x01, (R8), Z13, Z13
-	VINSERTI32X4  $0x02, (R9), Z13, Z13
-	VINSERTI32X4  $0x03, (R10), Z13, Z13
-	PREFETCHT0    (DX)
-	VMOVDQU32     (DI)(BX*1), X14
-	VINSERTI32X4  $0x01, (R8)(BX*1), Z14, Z14
-	VINSERTI32X4  $0x02, (R9)(BX*1), Z14, Z14
-	VINSERTI32X4  $0x03, (R10)(BX*1), Z14, Z14
-	PREFETCHT0    64(DX)
-	VMOVDQU32     (DI)(BX*2), X15
-	VINSERTI32X4  $0x01, (R8)(BX*2), Z15, Z15
-	VINSERTI32X4  $0x02, (R9)(BX*2), Z15, Z15
-	VINSERTI32X4  $0x03, (R10)(BX*2), Z15, Z15
-	PREFETCHT0    128(DX)
-	VMOVDQU32     (DI)(SI*1), X16
-	VINSERTI32X4  $0x01, (R8)(SI*1), Z16, Z16
-	VINSERTI32X4  $0x02, (R9)(SI*1), Z16, Z16
-	VINSERTI32X4  $0x03, (R10)(SI*1), Z16, Z16
-	PREFETCHT0    192(DX)
-	VPUNPCKLDQ    Z14, Z13, Z18
-	VPUNPCKLDQ    Z16, Z15, Z20
-	VPUNPCKHDQ    Z14, Z13, Z21
-	VPUNPCKHDQ    Z16, Z15, Z22
-	VPUNPCKLQDQ   Z20, Z18, Z19
-	VPUNPCKHQDQ   Z20, Z18, Z18
-	VPUNPCKLQDQ   Z22, Z21, Z20
-	VPUNPCKHQDQ   Z22, Z21, Z21
+	VMOVDQU32    (DI), X13
+	VINSERTI32X4 $0x01, (R8), Z13, Z13
+	VINSERTI32X4 $0x02, (R9), Z13, Z13
+	VINSERTI32X4 $0x03, (R10), Z13, Z13
+	PREFETCHT0   (DX)
+	VMOVDQU32    (DI)(BX*1), X14
+	VINSERTI32X4 $0x01, (R8)(BX*1), Z14, Z14
+	VINSERTI32X4 $0x02, (R9)(BX*1), Z14, Z14
+	VINSERTI32X4 $0x03, (R10)(BX*1), Z14, Z14
+	PREFETCHT0   64(DX)
+	VMOVDQU32    (DI)(BX*2), X15
+	VINSERTI32X4 $0x01, (R8)(BX*2), Z15, Z15
+	VINSERTI32X4 $0x02, (R9)(BX*2), Z15, Z15
+	VINSERTI32X4 $0x03, (R10)(BX*2), Z15, Z15
+	PREFETCHT0   128(DX)
+	VMOVDQU32    (DI)(SI*1), X16
+	VINSERTI32X4 $0x01, (R8)(SI*1), Z16, Z16
+	VINSERTI32X4 $0x02, (R9)(SI*1), Z16, Z16
+	VINSERTI32X4 $0x03, (R10)(SI*1), Z16, Z16
+	PREFETCHT0   192(DX)
+	VPUNPCKLDQ   Z14, Z13, Z18
+	VPUNPCKLDQ   Z16, Z15, Z20
+	VPUNPCKHDQ   Z14, Z13, Z21
+	VPUNPCKHDQ   Z16, Z15, Z22
+	VPUNPCKLQDQ  Z20, Z18, Z19
+	VPUNPCKHQDQ  Z20, Z18, Z18
+	VPUNPCKLQDQ  Z22, Z21, Z20
+	VPUNPCKHQDQ  Z22, Z21, Z21
+	MOVQ         $+4, R14
+shift:
 	VPANDD        Z0, Z19, Z22
 	VPDPBUSD.BCST (AX), Z22, Z1
 	VPDPBUSD.BCST 4(AX), Z22, Z2
@@ -9620,214 +8010,53 @@ group:
 	VPDPBUSD.BCST 36(AX), Z22, Z10
 	VPDPBUSD.BCST 40(AX), Z22, Z11
 	VPDPBUSD.BCST 44(AX), Z22, Z12
-	VPSRLD        $0x02, Z19, Z22
-	VPANDD        Z0, Z22, Z22
-	VPDPBUSD.BCST 64(AX), Z22, Z1
-	VPDPBUSD.BCST 68(AX), Z22, Z2
-	VPDPBUSD.BCST 72(AX), Z22, Z3
-	VPDPBUSD.BCST 76(AX), Z22, Z4
-	VPDPBUSD.BCST 80(AX), Z22, Z5
-	VPDPBUSD.BCST 84(AX), Z22, Z6
-	VPDPBUSD.BCST 88(AX), Z22, Z7
-	VPDPBUSD.BCST 92(AX), Z22, Z8
-	VPDPBUSD.BCST 96(AX), Z22, Z9
-	VPDPBUSD.BCST 100(AX), Z22, Z10
-	VPDPBUSD.BCST 104(AX), Z22, Z11
-	VPDPBUSD.BCST 108(AX), Z22, Z12
-	VPSRLD        $0x04, Z19, Z22
-	VPANDD        Z0, Z22, Z22
-	VPDPBUSD.BCST 128(AX), Z22, Z1
-	VPDPBUSD.BCST 132(AX), Z22, Z2
-	VPDPBUSD.BCST 136(AX), Z22, Z3
-	VPDPBUSD.BCST 140(AX), Z22, Z4
-	VPDPBUSD.BCST 144(AX), Z22, Z5
-	VPDPBUSD.BCST 148(AX), Z22, Z6
-	VPDPBUSD.BCST 152(AX), Z22, Z7
-	VPDPBUSD.BCST 156(AX), Z22, Z8
-	VPDPBUSD.BCST 160(AX), Z22, Z9
-	VPDPBUSD.BCST 164(AX), Z22, Z10
-	VPDPBUSD.BCST 168(AX), Z22, Z11
-	VPDPBUSD.BCST 172(AX), Z22, Z12
-	VPSRLD        $0x06, Z19, Z19
-	VPANDD        Z0, Z19, Z19
-	VPDPBUSD.BCST 192(AX), Z19, Z1
-	VPDPBUSD.BCST 196(AX), Z19, Z2
-	VPDPBUSD.BCST 200(AX), Z19, Z3
-	VPDPBUSD.BCST 204(AX), Z19, Z4
-	VPDPBUSD.BCST 208(AX), Z19, Z5
-	VPDPBUSD.BCST 212(AX), Z19, Z6
-	VPDPBUSD.BCST 216(AX), Z19, Z7
-	VPDPBUSD.BCST 220(AX), Z19, Z8
-	VPDPBUSD.BCST 224(AX), Z19, Z9
-	VPDPBUSD.BCST 228(AX), Z19, Z10
-	VPDPBUSD.BCST 232(AX), Z19, Z11
-	VPDPBUSD.BCST 236(AX), Z19, Z12
-	VPANDD        Z0, Z18, Z19
-	VPDPBUSD.BCST 256(AX), Z19, Z1
-	VPDPBUSD.BCST 260(AX), Z19, Z2
-	VPDPBUSD.BCST 264(AX), Z19, Z3
-	VPDPBUSD.BCST 268(AX), Z19, Z4
-	VPDPBUSD.BCST 272(AX), Z19, Z5
-	VPDPBUSD.BCST 276(AX), Z19, Z6
-	VPDPBUSD.BCST 280(AX), Z19, Z7
-	VPDPBUSD.BCST 284(AX), Z19, Z8
-	VPDPBUSD.BCST 288(AX), Z19, Z9
-	VPDPBUSD.BCST 292(AX), Z19, Z10
-	VPDPBUSD.BCST 296(AX), Z19, Z11
-	VPDPBUSD.BCST 300(AX), Z19, Z12
-	VPSRLD        $0x02, Z18, Z19
-	VPANDD        Z0, Z19, Z19
-	VPDPBUSD.BCST 320(AX), Z19, Z1
-	VPDPBUSD.BCST 324(AX), Z19, Z2
-	VPDPBUSD.BCST 328(AX), Z19, Z3
-	VPDPBUSD.BCST 332(AX), Z19, Z4
-	VPDPBUSD.BCST 336(AX), Z19, Z5
-	VPDPBUSD.BCST 340(AX), Z19, Z6
-	VPDPBUSD.BCST 344(AX), Z19, Z7
-	VPDPBUSD.BCST 348(AX), Z19, Z8
-	VPDPBUSD.BCST 352(AX), Z19, Z9
-	VPDPBUSD.BCST 356(AX), Z19, Z10
-	VPDPBUSD.BCST 360(AX), Z19, Z11
-	VPDPBUSD.BCST 364(AX), Z19, Z12
-	VPSRLD        $0x04, Z18, Z19
-	VPANDD        Z0, Z19, Z19
-	VPDPBUSD.BCST 384(AX), Z19, Z1
-	VPDPBUSD.BCST 388(AX), Z19, Z2
-	VPDPBUSD.BCST 392(AX), Z19, Z3
-	VPDPBUSD.BCST 396(AX), Z19, Z4
-	VPDPBUSD.BCST 400(AX), Z19, Z5
-	VPDPBUSD.BCST 404(AX), Z19, Z6
-	VPDPBUSD.BCST 408(AX), Z19, Z7
-	VPDPBUSD.BCST 412(AX), Z19, Z8
-	VPDPBUSD.BCST 416(AX), Z19, Z9
-	VPDPBUSD.BCST 420(AX), Z19, Z10
-	VPDPBUSD.BCST 424(AX), Z19, Z11
-	VPDPBUSD.BCST 428(AX), Z19, Z12
-	VPSRLD        $0x06, Z18, Z18
-	VPANDD        Z0, Z18, Z18
-	VPDPBUSD.BCST 448(AX), Z18, Z1
-	VPDPBUSD.BCST 452(AX), Z18, Z2
-	VPDPBUSD.BCST 456(AX), Z18, Z3
-	VPDPBUSD.BCST 460(AX), Z18, Z4
-	VPDPBUSD.BCST 464(AX), Z18, Z5
-	VPDPBUSD.BCST 468(AX), Z18, Z6
-	VPDPBUSD.BCST 472(AX), Z18, Z7
-	VPDPBUSD.BCST 476(AX), Z18, Z8
-	VPDPBUSD.BCST 480(AX), Z18, Z9
-	VPDPBUSD.BCST 484(AX), Z18, Z10
-	VPDPBUSD.BCST 488(AX), Z18, Z11
-	VPDPBUSD.BCST 492(AX), Z18, Z12
-	VPANDD        Z0, Z20, Z18
-	VPDPBUSD.BCST 512(AX), Z18, Z1
-	VPDPBUSD.BCST 516(AX), Z18, Z2
-	VPDPBUSD.BCST 520(AX), Z18, Z3
-	VPDPBUSD.BCST 524(AX), Z18, Z4
-	VPDPBUSD.BCST 528(AX), Z18, Z5
-	VPDPBUSD.BCST 532(AX), Z18, Z6
-	VPDPBUSD.BCST 536(AX), Z18, Z7
-	VPDPBUSD.BCST 540(AX), Z18, Z8
-	VPDPBUSD.BCST 544(AX), Z18, Z9
-	VPDPBUSD.BCST 548(AX), Z18, Z10
-	VPDPBUSD.BCST 552(AX), Z18, Z11
-	VPDPBUSD.BCST 556(AX), Z18, Z12
-	VPSRLD        $0x02, Z20, Z18
-	VPANDD        Z0, Z18, Z18
-	VPDPBUSD.BCST 576(AX), Z18, Z1
-	VPDPBUSD.BCST 580(AX), Z18, Z2
-	VPDPBUSD.BCST 584(AX), Z18, Z3
-	VPDPBUSD.BCST 588(AX), Z18, Z4
-	VPDPBUSD.BCST 592(AX), Z18, Z5
-	VPDPBUSD.BCST 596(AX), Z18, Z6
-	VPDPBUSD.BCST 600(AX), Z18, Z7
-	VPDPBUSD.BCST 604(AX), Z18, Z8
-	VPDPBUSD.BCST 608(AX), Z18, Z9
-	VPDPBUSD.BCST 612(AX), Z18, Z10
-	VPDPBUSD.BCST 616(AX), Z18, Z11
-	VPDPBUSD.BCST 620(AX), Z18, Z12
-	VPSRLD        $0x04, Z20, Z18
-	VPANDD        Z0, Z18, Z18
-	VPDPBUSD.BCST 640(AX), Z18, Z1
-	VPDPBUSD.BCST 644(AX), Z18, Z2
-	VPDPBUSD.BCST 648(AX), Z18, Z3
-	VPDPBUSD.BCST 652(AX), Z18, Z4
-	VPDPBUSD.BCST 656(AX), Z18, Z5
-	VPDPBUSD.BCST 660(AX), Z18, Z6
-	VPDPBUSD.BCST 664(AX), Z18, Z7
-	VPDPBUSD.BCST 668(AX), Z18, Z8
-	VPDPBUSD.BCST 672(AX), Z18, Z9
-	VPDPBUSD.BCST 676(AX), Z18, Z10
-	VPDPBUSD.BCST 680(AX), Z18, Z11
-	VPDPBUSD.BCST 684(AX), Z18, Z12
-	VPSRLD        $0x06, Z20, Z18
-	VPANDD        Z0, Z18, Z18
-	VPDPBUSD.BCST 704(AX), Z18, Z1
-	VPDPBUSD.BCST 708(AX), Z18, Z2
-	VPDPBUSD.BCST 712(AX), Z18, Z3
-	VPDPBUSD.BCST 716(AX), Z18, Z4
-	VPDPBUSD.BCST 720(AX), Z18, Z5
-	VPDPBUSD.BCST 724(AX), Z18, Z6
-	VPDPBUSD.BCST 728(AX), Z18, Z7
-	VPDPBUSD.BCST 732(AX), Z18, Z8
-	VPDPBUSD.BCST 736(AX), Z18, Z9
-	VPDPBUSD.BCST 740(AX), Z18, Z10
-	VPDPBUSD.BCST 744(AX), Z18, Z11
-	VPDPBUSD.BCST 748(AX), Z18, Z12
-	VPANDD        Z0, Z21, Z18
-	VPDPBUSD.BCST 768(AX), Z18, Z1
-	VPDPBUSD.BCST 772(AX), Z18, Z2
-	VPDPBUSD.BCST 776(AX), Z18, Z3
-	VPDPBUSD.BCST 780(AX), Z18, Z4
-	VPDPBUSD.BCST 784(AX), Z18, Z5
-	VPDPBUSD.BCST 788(AX), Z18, Z6
-	VPDPBUSD.BCST 792(AX), Z18, Z7
-	VPDPBUSD.BCST 796(AX), Z18, Z8
-	VPDPBUSD.BCST 800(AX), Z18, Z9
-	VPDPBUSD.BCST 804(AX), Z18, Z10
-	VPDPBUSD.BCST 808(AX), Z18, Z11
-	VPDPBUSD.BCST 812(AX), Z18, Z12
-	VPSRLD        $0x02, Z21, Z18
-	VPANDD        Z0, Z18, Z18
-	VPDPBUSD.BCST 832(AX), Z18, Z1
-	VPDPBUSD.BCST 836(AX), Z18, Z2
-	VPDPBUSD.BCST 840(AX), Z18, Z3
-	VPDPBUSD.BCST 844(AX), Z18, Z4
-	VPDPBUSD.BCST 848(AX), Z18, Z5
-	VPDPBUSD.BCST 852(AX), Z18, Z6
-	VPDPBUSD.BCST 856(AX), Z18, Z7
-	VPDPBUSD.BCST 860(AX), Z18, Z8
-	VPDPBUSD.BCST 864(AX), Z18, Z9
-	VPDPBUSD.BCST 868(AX), Z18, Z10
-	VPDPBUSD.BCST 872(AX), Z18, Z11
-	VPDPBUSD.BCST 876(AX), Z18, Z12
-	VPSRLD        $0x04, Z21, Z18
-	VPANDD        Z0, Z18, Z18
-	VPDPBUSD.BCST 896(AX), Z18, Z1
-	VPDPBUSD.BCST 900(AX), Z18, Z2
-	VPDPBUSD.BCST 904(AX), Z18, Z3
-	VPDPBUSD.BCST 908(AX), Z18, Z4
-	VPDPBUSD.BCST 912(AX), Z18, Z5
-	VPDPBUSD.BCST 916(AX), Z18, Z6
-	VPDPBUSD.BCST 920(AX), Z18, Z7
-	VPDPBUSD.BCST 924(AX), Z18, Z8
-	VPDPBUSD.BCST 928(AX), Z18, Z9
-	VPDPBUSD.BCST 932(AX), Z18, Z10
-	VPDPBUSD.BCST 936(AX), Z18, Z11
-	VPDPBUSD.BCST 940(AX), Z18, Z12
-	VPSRLD        $0x06, Z21, Z18
-	VPANDD        Z0, Z18, Z18
-	VPDPBUSD.BCST 960(AX), Z18, Z1
-	VPDPBUSD.BCST 964(AX), Z18, Z2
-	VPDPBUSD.BCST 968(AX), Z18, Z3
-	VPDPBUSD.BCST 972(AX), Z18, Z4
-	VPDPBUSD.BCST 976(AX), Z18, Z5
-	VPDPBUSD.BCST 980(AX), Z18, Z6
-	VPDPBUSD.BCST 984(AX), Z18, Z7
-	VPDPBUSD.BCST 988(AX), Z18, Z8
-	VPDPBUSD.BCST 992(AX), Z18, Z9
-	VPDPBUSD.BCST 996(AX), Z18, Z10
-	VPDPBUSD.BCST 1000(AX), Z18, Z11
-	VPDPBUSD.BCST 1004(AX), Z18, Z12
-	ADDQ          $+1024, AX
+	VPSRLD        $0x02, Z19, Z19
+	VPANDD        Z0, Z18, Z22
+	VPDPBUSD.BCST 256(AX), Z22, Z1
+	VPDPBUSD.BCST 260(AX), Z22, Z2
+	VPDPBUSD.BCST 264(AX), Z22, Z3
+	VPDPBUSD.BCST 268(AX), Z22, Z4
+	VPDPBUSD.BCST 272(AX), Z22, Z5
+	VPDPBUSD.BCST 276(AX), Z22, Z6
+	VPDPBUSD.BCST 280(AX), Z22, Z7
+	VPDPBUSD.BCST 284(AX), Z22, Z8
+	VPDPBUSD.BCST 288(AX), Z22, Z9
+	VPDPBUSD.BCST 292(AX), Z22, Z10
+	VPDPBUSD.BCST 296(AX), Z22, Z11
+	VPDPBUSD.BCST 300(AX), Z22, Z12
+	VPSRLD        $0x02, Z18, Z18
+	VPANDD        Z0, Z20, Z22
+	VPDPBUSD.BCST 512(AX), Z22, Z1
+	VPDPBUSD.BCST 516(AX), Z22, Z2
+	VPDPBUSD.BCST 520(AX), Z22, Z3
+	VPDPBUSD.BCST 524(AX), Z22, Z4
+	VPDPBUSD.BCST 528(AX), Z22, Z5
+	VPDPBUSD.BCST 532(AX), Z22, Z6
+	VPDPBUSD.BCST 536(AX), Z22, Z7
+	VPDPBUSD.BCST 540(AX), Z22, Z8
+	VPDPBUSD.BCST 544(AX), Z22, Z9
+	VPDPBUSD.BCST 548(AX), Z22, Z10
+	VPDPBUSD.BCST 552(AX), Z22, Z11
+	VPDPBUSD.BCST 556(AX), Z22, Z12
+	VPSRLD        $0x02, Z20, Z20
+	VPANDD        Z0, Z21, Z22
+	VPDPBUSD.BCST 768(AX), Z22, Z1
+	VPDPBUSD.BCST 772(AX), Z22, Z2
+	VPDPBUSD.BCST 776(AX), Z22, Z3
+	VPDPBUSD.BCST 780(AX), Z22, Z4
+	VPDPBUSD.BCST 784(AX), Z22, Z5
+	VPDPBUSD.BCST 788(AX), Z22, Z6
+	VPDPBUSD.BCST 792(AX), Z22, Z7
+	VPDPBUSD.BCST 796(AX), Z22, Z8
+	VPDPBUSD.BCST 800(AX), Z22, Z9
+	VPDPBUSD.BCST 804(AX), Z22, Z10
+	VPDPBUSD.BCST 808(AX), Z22, Z11
+	VPDPBUSD.BCST 812(AX), Z22, Z12
+	VPSRLD        $0x02, Z21, Z21
+	ADDQ          $+64, AX
+	DECQ          R14
+	JNZ           shift
+	ADDQ          $+768, AX
 	ADDQ          $+256, DX
 	DECQ          R13
 	JNZ           more
@@ -9936,7 +8165,6 @@ group:
 	VMULPS        Z1, Z12, Z12
 	VADDPS        704(R11), Z12, Z12
 	VMOVUPS       Z12, 704(R11)
-
 added:
 	DECQ    CX
 	JNZ     block
@@ -10005,7 +8233,6 @@ added:
 	ADDQ    CX, AX
 	VMOVUPS 704(R11), Z1
 	VMOVUPS Z1, K1, (AX)
-
 stored:
 	MOVQ BX, AX
 	SHLQ $0x04, AX
@@ -10015,7 +8242,6 @@ stored:
 	JNZ  tile
 	VZEROUPPER
 	RET
-
 more:
 	ADDQ $+16, DI
 	ADDQ $+16, R8
@@ -10038,7 +8264,6 @@ TEXT ·codes64Batch12AVX512VNNI(SB), $832-88
 	ADDQ      $+128, CX
 	IMULQ     blocks+56(FP), CX
 	ADDQ      R10, CX
-
 rows:
 	MOVQ    R10, R9
 	MOVQ    panel+24(FP), AX
@@ -10057,7 +8282,6 @@ rows:
 	VMOVUPS Z13, 704(BX)
 	XORQ    DI, DI
 	MOVQ    blocks+56(FP), R8
-
 block:
 	VPBROADCASTD (AX), Z1
 	VPBROADCASTD 4(AX), Z2
@@ -10074,7 +8298,6 @@ block:
 	ADDQ         $+64, AX
 	MOVQ         groups+64(FP), R11
 	SHLQ         $0x02, R11
-
 dword:
 	VMOVDQU64     (R9), Z14
 	PREFETCHT0    (CX)
@@ -10240,7 +8463,6 @@ dword:
 	VMULPS        Z1, Z12, Z12
 	VADDPS        704(BX), Z12, Z12
 	VMOVUPS       Z12, 704(BX)
-
 added:
 	ADDQ         $+128, R9
 	DECQ         R8
@@ -10307,7 +8529,6 @@ added:
 	ADDQ         DI, AX
 	VMOVUPS      704(BX), Z1
 	VMOVUPS      Z1, K1, (AX)
-
 stored:
 	ADDQ $+64, dst+0(FP)
 	ADDQ $+64, R10
@@ -10336,7 +8557,6 @@ TEXT ·digits64Batch12AVX512VNNI(SB), $832-80
 	ADDQ         $+128, CX
 	IMULQ        blocks+56(FP), CX
 	ADDQ         R10, CX
-
 rows:
 	MOVQ    R10, R9
 	MOVQ    panel+24(FP), AX
@@ -10355,7 +8575,6 @@ rows:
 	VMOVUPS Z1, 704(BX)
 	XORQ    DI, DI
 	MOVQ    blocks+56(FP), R8
-
 block:
 	VPBROADCASTD (AX), Z0
 	VPBROADCASTD 4(AX), Z2
@@ -10371,8 +8590,10 @@ block:
 	VPBROADCASTD 44(AX), Z12
 	ADDQ         $+64, AX
 	MOVQ         $+4, R11
-
-first:
+	MOVQ         $+256, R12
+dwords:
+	LEAQ (R12)(R12*2), R13
+dword:
 	VMOVDQU64     (R9), Z16
 	PREFETCHT0    (CX)
 	VPCMPUB       $0x06, Z14, Z16, K1
@@ -10397,177 +8618,82 @@ first:
 	VPCMPUB       $0x06, Z15, Z17, K2
 	VMOVDQU8.Z    Z13, K1, Z16
 	VPADDB        Z13, Z16, K2, Z16
-	VPDPBUSD.BCST 256(AX), Z16, Z0
-	VPDPBUSD.BCST 260(AX), Z16, Z2
-	VPDPBUSD.BCST 264(AX), Z16, Z3
-	VPDPBUSD.BCST 268(AX), Z16, Z4
-	VPDPBUSD.BCST 272(AX), Z16, Z5
-	VPDPBUSD.BCST 276(AX), Z16, Z6
-	VPDPBUSD.BCST 280(AX), Z16, Z7
-	VPDPBUSD.BCST 284(AX), Z16, Z8
-	VPDPBUSD.BCST 288(AX), Z16, Z9
-	VPDPBUSD.BCST 292(AX), Z16, Z10
-	VPDPBUSD.BCST 296(AX), Z16, Z11
-	VPDPBUSD.BCST 300(AX), Z16, Z12
+	VPDPBUSD.BCST (AX)(R12*1), Z16, Z0
+	VPDPBUSD.BCST 4(AX)(R12*1), Z16, Z2
+	VPDPBUSD.BCST 8(AX)(R12*1), Z16, Z3
+	VPDPBUSD.BCST 12(AX)(R12*1), Z16, Z4
+	VPDPBUSD.BCST 16(AX)(R12*1), Z16, Z5
+	VPDPBUSD.BCST 20(AX)(R12*1), Z16, Z6
+	VPDPBUSD.BCST 24(AX)(R12*1), Z16, Z7
+	VPDPBUSD.BCST 28(AX)(R12*1), Z16, Z8
+	VPDPBUSD.BCST 32(AX)(R12*1), Z16, Z9
+	VPDPBUSD.BCST 36(AX)(R12*1), Z16, Z10
+	VPDPBUSD.BCST 40(AX)(R12*1), Z16, Z11
+	VPDPBUSD.BCST 44(AX)(R12*1), Z16, Z12
 	VPADDB        Z17, Z17, Z16
 	VPADDB        Z17, Z16, Z16
 	VPCMPUB       $0x06, Z14, Z16, K1
 	VPCMPUB       $0x06, Z15, Z16, K2
 	VMOVDQU8.Z    Z13, K1, Z17
 	VPADDB        Z13, Z17, K2, Z17
-	VPDPBUSD.BCST 512(AX), Z17, Z0
-	VPDPBUSD.BCST 516(AX), Z17, Z2
-	VPDPBUSD.BCST 520(AX), Z17, Z3
-	VPDPBUSD.BCST 524(AX), Z17, Z4
-	VPDPBUSD.BCST 528(AX), Z17, Z5
-	VPDPBUSD.BCST 532(AX), Z17, Z6
-	VPDPBUSD.BCST 536(AX), Z17, Z7
-	VPDPBUSD.BCST 540(AX), Z17, Z8
-	VPDPBUSD.BCST 544(AX), Z17, Z9
-	VPDPBUSD.BCST 548(AX), Z17, Z10
-	VPDPBUSD.BCST 552(AX), Z17, Z11
-	VPDPBUSD.BCST 556(AX), Z17, Z12
+	VPDPBUSD.BCST (AX)(R12*2), Z17, Z0
+	VPDPBUSD.BCST 4(AX)(R12*2), Z17, Z2
+	VPDPBUSD.BCST 8(AX)(R12*2), Z17, Z3
+	VPDPBUSD.BCST 12(AX)(R12*2), Z17, Z4
+	VPDPBUSD.BCST 16(AX)(R12*2), Z17, Z5
+	VPDPBUSD.BCST 20(AX)(R12*2), Z17, Z6
+	VPDPBUSD.BCST 24(AX)(R12*2), Z17, Z7
+	VPDPBUSD.BCST 28(AX)(R12*2), Z17, Z8
+	VPDPBUSD.BCST 32(AX)(R12*2), Z17, Z9
+	VPDPBUSD.BCST 36(AX)(R12*2), Z17, Z10
+	VPDPBUSD.BCST 40(AX)(R12*2), Z17, Z11
+	VPDPBUSD.BCST 44(AX)(R12*2), Z17, Z12
 	VPADDB        Z16, Z16, Z17
 	VPADDB        Z16, Z17, Z17
 	VPCMPUB       $0x06, Z14, Z17, K1
 	VPCMPUB       $0x06, Z15, Z17, K2
 	VMOVDQU8.Z    Z13, K1, Z16
 	VPADDB        Z13, Z16, K2, Z16
-	VPDPBUSD.BCST 768(AX), Z16, Z0
-	VPDPBUSD.BCST 772(AX), Z16, Z2
-	VPDPBUSD.BCST 776(AX), Z16, Z3
-	VPDPBUSD.BCST 780(AX), Z16, Z4
-	VPDPBUSD.BCST 784(AX), Z16, Z5
-	VPDPBUSD.BCST 788(AX), Z16, Z6
-	VPDPBUSD.BCST 792(AX), Z16, Z7
-	VPDPBUSD.BCST 796(AX), Z16, Z8
-	VPDPBUSD.BCST 800(AX), Z16, Z9
-	VPDPBUSD.BCST 804(AX), Z16, Z10
-	VPDPBUSD.BCST 808(AX), Z16, Z11
-	VPDPBUSD.BCST 812(AX), Z16, Z12
+	VPDPBUSD.BCST (AX)(R13*1), Z16, Z0
+	VPDPBUSD.BCST 4(AX)(R13*1), Z16, Z2
+	VPDPBUSD.BCST 8(AX)(R13*1), Z16, Z3
+	VPDPBUSD.BCST 12(AX)(R13*1), Z16, Z4
+	VPDPBUSD.BCST 16(AX)(R13*1), Z16, Z5
+	VPDPBUSD.BCST 20(AX)(R13*1), Z16, Z6
+	VPDPBUSD.BCST 24(AX)(R13*1), Z16, Z7
+	VPDPBUSD.BCST 28(AX)(R13*1), Z16, Z8
+	VPDPBUSD.BCST 32(AX)(R13*1), Z16, Z9
+	VPDPBUSD.BCST 36(AX)(R13*1), Z16, Z10
+	VPDPBUSD.BCST 40(AX)(R13*1), Z16, Z11
+	VPDPBUSD.BCST 44(AX)(R13*1), Z16, Z12
 	VPADDB        Z17, Z17, Z16
 	VPADDB        Z17, Z16, Z16
 	VPCMPUB       $0x06, Z14, Z16, K1
 	VPCMPUB       $0x06, Z15, Z16, K2
 	VMOVDQU8.Z    Z13, K1, Z16
 	VPADDB        Z13, Z16, K2, Z16
-	VPDPBUSD.BCST 1024(AX), Z16, Z0
-	VPDPBUSD.BCST 1028(AX), Z16, Z2
-	VPDPBUSD.BCST 1032(AX), Z16, Z3
-	VPDPBUSD.BCST 1036(AX), Z16, Z4
-	VPDPBUSD.BCST 1040(AX), Z16, Z5
-	VPDPBUSD.BCST 1044(AX), Z16, Z6
-	VPDPBUSD.BCST 1048(AX), Z16, Z7
-	VPDPBUSD.BCST 1052(AX), Z16, Z8
-	VPDPBUSD.BCST 1056(AX), Z16, Z9
-	VPDPBUSD.BCST 1060(AX), Z16, Z10
-	VPDPBUSD.BCST 1064(AX), Z16, Z11
-	VPDPBUSD.BCST 1068(AX), Z16, Z12
+	VPDPBUSD.BCST (AX)(R12*4), Z16, Z0
+	VPDPBUSD.BCST 4(AX)(R12*4), Z16, Z2
+	VPDPBUSD.BCST 8(AX)(R12*4), Z16, Z3
+	VPDPBUSD.BCST 12(AX)(R12*4), Z16, Z4
+	VPDPBUSD.BCST 16(AX)(R12*4), Z16, Z5
+	VPDPBUSD.BCST 20(AX)(R12*4), Z16, Z6
+	VPDPBUSD.BCST 24(AX)(R12*4), Z16, Z7
+	VPDPBUSD.BCST 28(AX)(R12*4), Z16, Z8
+	VPDPBUSD.BCST 32(AX)(R12*4), Z16, Z9
+	VPDPBUSD.BCST 36(AX)(R12*4), Z16, Z10
+	VPDPBUSD.BCST 40(AX)(R12*4), Z16, Z11
+	VPDPBUSD.BCST 44(AX)(R12*4), Z16, Z12
 	ADDQ          $+256, R9
 	ADDQ          $+64, CX
 	ADDQ          $+64, AX
 	DECQ          R11
-	JNZ           first
-	ADDQ          $+1024, AX
+	JNZ           dword
+	LEAQ          (AX)(R12*4), AX
 	MOVQ          $+2, R11
-
-second:
-	VMOVDQU64     (R9), Z16
-	PREFETCHT0    (CX)
-	VPCMPUB       $0x06, Z14, Z16, K1
-	VPCMPUB       $0x06, Z15, Z16, K2
-	VMOVDQU8.Z    Z13, K1, Z17
-	VPADDB        Z13, Z17, K2, Z17
-	VPDPBUSD.BCST (AX), Z17, Z0
-	VPDPBUSD.BCST 4(AX), Z17, Z2
-	VPDPBUSD.BCST 8(AX), Z17, Z3
-	VPDPBUSD.BCST 12(AX), Z17, Z4
-	VPDPBUSD.BCST 16(AX), Z17, Z5
-	VPDPBUSD.BCST 20(AX), Z17, Z6
-	VPDPBUSD.BCST 24(AX), Z17, Z7
-	VPDPBUSD.BCST 28(AX), Z17, Z8
-	VPDPBUSD.BCST 32(AX), Z17, Z9
-	VPDPBUSD.BCST 36(AX), Z17, Z10
-	VPDPBUSD.BCST 40(AX), Z17, Z11
-	VPDPBUSD.BCST 44(AX), Z17, Z12
-	VPADDB        Z16, Z16, Z17
-	VPADDB        Z16, Z17, Z17
-	VPCMPUB       $0x06, Z14, Z17, K1
-	VPCMPUB       $0x06, Z15, Z17, K2
-	VMOVDQU8.Z    Z13, K1, Z16
-	VPADDB        Z13, Z16, K2, Z16
-	VPDPBUSD.BCST 128(AX), Z16, Z0
-	VPDPBUSD.BCST 132(AX), Z16, Z2
-	VPDPBUSD.BCST 136(AX), Z16, Z3
-	VPDPBUSD.BCST 140(AX), Z16, Z4
-	VPDPBUSD.BCST 144(AX), Z16, Z5
-	VPDPBUSD.BCST 148(AX), Z16, Z6
-	VPDPBUSD.BCST 152(AX), Z16, Z7
-	VPDPBUSD.BCST 156(AX), Z16, Z8
-	VPDPBUSD.BCST 160(AX), Z16, Z9
-	VPDPBUSD.BCST 164(AX), Z16, Z10
-	VPDPBUSD.BCST 168(AX), Z16, Z11
-	VPDPBUSD.BCST 172(AX), Z16, Z12
-	VPADDB        Z17, Z17, Z16
-	VPADDB        Z17, Z16, Z16
-	VPCMPUB       $0x06, Z14, Z16, K1
-	VPCMPUB       $0x06, Z15, Z16, K2
-	VMOVDQU8.Z    Z13, K1, Z17
-	VPADDB        Z13, Z17, K2, Z17
-	VPDPBUSD.BCST 256(AX), Z17, Z0
-	VPDPBUSD.BCST 260(AX), Z17, Z2
-	VPDPBUSD.BCST 264(AX), Z17, Z3
-	VPDPBUSD.BCST 268(AX), Z17, Z4
-	VPDPBUSD.BCST 272(AX), Z17, Z5
-	VPDPBUSD.BCST 276(AX), Z17, Z6
-	VPDPBUSD.BCST 280(AX), Z17, Z7
-	VPDPBUSD.BCST 284(AX), Z17, Z8
-	VPDPBUSD.BCST 288(AX), Z17, Z9
-	VPDPBUSD.BCST 292(AX), Z17, Z10
-	VPDPBUSD.BCST 296(AX), Z17, Z11
-	VPDPBUSD.BCST 300(AX), Z17, Z12
-	VPADDB        Z16, Z16, Z17
-	VPADDB        Z16, Z17, Z17
-	VPCMPUB       $0x06, Z14, Z17, K1
-	VPCMPUB       $0x06, Z15, Z17, K2
-	VMOVDQU8.Z    Z13, K1, Z16
-	VPADDB        Z13, Z16, K2, Z16
-	VPDPBUSD.BCST 384(AX), Z16, Z0
-	VPDPBUSD.BCST 388(AX), Z16, Z2
-	VPDPBUSD.BCST 392(AX), Z16, Z3
-	VPDPBUSD.BCST 396(AX), Z16, Z4
-	VPDPBUSD.BCST 400(AX), Z16, Z5
-	VPDPBUSD.BCST 404(AX), Z16, Z6
-	VPDPBUSD.BCST 408(AX), Z16, Z7
-	VPDPBUSD.BCST 412(AX), Z16, Z8
-	VPDPBUSD.BCST 416(AX), Z16, Z9
-	VPDPBUSD.BCST 420(AX), Z16, Z10
-	VPDPBUSD.BCST 424(AX), Z16, Z11
-	VPDPBUSD.BCST 428(AX), Z16, Z12
-	VPADDB        Z17, Z17, Z16
-	VPADDB        Z17, Z16, Z16
-	VPCMPUB       $0x06, Z14, Z16, K1
-	VPCMPUB       $0x06, Z15, Z16, K2
-	VMOVDQU8.Z    Z13, K1, Z16
-	VPADDB        Z13, Z16, K2, Z16
-	VPDPBUSD.BCST 512(AX), Z16, Z0
-	VPDPBUSD.BCST 516(AX), Z16, Z2
-	VPDPBUSD.BCST 520(AX), Z16, Z3
-	VPDPBUSD.BCST 524(AX), Z16, Z4
-	VPDPBUSD.BCST 528(AX), Z16, Z5
-	VPDPBUSD.BCST 532(AX), Z16, Z6
-	VPDPBUSD.BCST 536(AX), Z16, Z7
-	VPDPBUSD.BCST 540(AX), Z16, Z8
-	VPDPBUSD.BCST 544(AX), Z16, Z9
-	VPDPBUSD.BCST 548(AX), Z16, Z10
-	VPDPBUSD.BCST 552(AX), Z16, Z11
-	VPDPBUSD.BCST 556(AX), Z16, Z12
-	ADDQ          $+256, R9
-	ADDQ          $+64, CX
-	ADDQ          $+64, AX
-	DECQ          R11
-	JNZ           second
-	ADDQ          $+512, AX
+	CMPQ          R12, $+128
+	MOVQ          $+128, R12
+	JNE           dwords
 	MOVQ          R9, R11
 	SUBQ          DX, R11
 	VPMOVZXWD     (R11), Z16
@@ -10717,7 +8843,6 @@ second:
 	VMULPS        Z0, Z12, Z12
 	VADDPS        704(BX), Z12, Z12
 	VMOVUPS       Z12, 704(BX)
-
 added:
 	ADDQ         $+128, R9
 	DECQ         R8
@@ -10784,7 +8909,6 @@ added:
 	ADDQ         DI, AX
 	VMOVUPS      704(BX), Z0
 	VMOVUPS      Z0, K1, (AX)
-
 stored:
 	ADDQ $+64, dst+0(FP)
 	ADDQ $+64, R10
@@ -10807,7 +8931,6 @@ TEXT ·ternaryBatch16AVX512VNNI(SB), NOSPLIT, $0-80
 	SHLQ      CL, BX
 	DECQ      BX
 	KMOVW     BX, K1
-
 tile:
 	MOVQ         panel+40(FP), CX
 	MOVQ         w+16(FP), DI
@@ -10834,37 +8957,40 @@ tile:
 	ADDQ         $+64, CX
 	MOVQ         rowBytes+32(FP), BX
 	SHRQ         $0x04, BX
-	JZ           last
-
 group:
-	VMOVDQU32     (DI), X17
-	VINSERTI32X4  $0x01, (R8), Z17, Z17
-	VINSERTI32X4  $0x02, (R9), Z17, Z17
-	VINSERTI32X4  $0x03, (R10), Z17, Z17
-	PREFETCHT0    (SI)
-	VMOVDQU32     (DI)(AX*1), X18
-	VINSERTI32X4  $0x01, (R8)(AX*1), Z18, Z18
-	VINSERTI32X4  $0x02, (R9)(AX*1), Z18, Z18
-	VINSERTI32X4  $0x03, (R10)(AX*1), Z18, Z18
-	PREFETCHT0    64(SI)
-	VMOVDQU32     (DI)(AX*2), X19
-	VINSERTI32X4  $0x01, (R8)(AX*2), Z19, Z19
-	VINSERTI32X4  $0x02, (R9)(AX*2), Z19, Z19
-	VINSERTI32X4  $0x03, (R10)(AX*2), Z19, Z19
-	PREFETCHT0    128(SI)
-	VMOVDQU32     (DI)(DX*1), X20
-	VINSERTI32X4  $0x01, (R8)(DX*1), Z20, Z20
-	VINSERTI32X4  $0x02, (R9)(DX*1), Z20, Z20
-	VINSERTI32X4  $0x03, (R10)(DX*1), Z20, Z20
-	PREFETCHT0    192(SI)
-	VPUNPCKLDQ    Z18, Z17, Z21
-	VPUNPCKLDQ    Z20, Z19, Z23
-	VPUNPCKHDQ    Z18, Z17, Z24
-	VPUNPCKHDQ    Z20, Z19, Z25
-	VPUNPCKLQDQ   Z23, Z21, Z22
-	VPUNPCKHQDQ   Z23, Z21, Z21
-	VPUNPCKLQDQ   Z25, Z24, Z23
-	VPUNPCKHQDQ   Z25, Z24, Z24
+	DECQ         BX
+	JS           last
+	VMOVDQU32    (DI), X17
+	VINSERTI32X4 $0x01, (R8), Z17, Z17
+	VINSERTI32X4 $0x02, (R9), Z17, Z17
+	VINSERTI32X4 $0x03, (R10), Z17, Z17
+	PREFETCHT0   (SI)
+	VMOVDQU32    (DI)(AX*1), X18
+	VINSERTI32X4 $0x01, (R8)(AX*1), Z18, Z18
+	VINSERTI32X4 $0x02, (R9)(AX*1), Z18, Z18
+	VINSERTI32X4 $0x03, (R10)(AX*1), Z18, Z18
+	PREFETCHT0   64(SI)
+	VMOVDQU32    (DI)(AX*2), X19
+	VINSERTI32X4 $0x01, (R8)(AX*2), Z19, Z19
+	VINSERTI32X4 $0x02, (R9)(AX*2), Z19, Z19
+	VINSERTI32X4 $0x03, (R10)(AX*2), Z19, Z19
+	PREFETCHT0   128(SI)
+	VMOVDQU32    (DI)(DX*1), X20
+	VINSERTI32X4 $0x01, (R8)(DX*1), Z20, Z20
+	VINSERTI32X4 $0x02, (R9)(DX*1), Z20, Z20
+	VINSERTI32X4 $0x03, (R10)(DX*1), Z20, Z20
+	PREFETCHT0   192(SI)
+loaded:
+	VPUNPCKLDQ  Z18, Z17, Z21
+	VPUNPCKLDQ  Z20, Z19, Z23
+	VPUNPCKHDQ  Z18, Z17, Z24
+	VPUNPCKHDQ  Z20, Z19, Z25
+	VPUNPCKLQDQ Z23, Z21, Z22
+	VPUNPCKHQDQ Z23, Z21, Z21
+	VPUNPCKLQDQ Z25, Z24, Z23
+	VPUNPCKHQDQ Z25, Z24, Z24
+	MOVQ        $+4, R11
+shift:
 	VPANDD        Z0, Z22, Z25
 	VPDPBUSD.BCST (CX), Z25, Z1
 	VPDPBUSD.BCST 4(CX), Z25, Z2
@@ -10882,606 +9008,105 @@ group:
 	VPDPBUSD.BCST 52(CX), Z25, Z14
 	VPDPBUSD.BCST 56(CX), Z25, Z15
 	VPDPBUSD.BCST 60(CX), Z25, Z16
-	VPSRLD        $0x02, Z22, Z25
-	VPANDD        Z0, Z25, Z25
-	VPDPBUSD.BCST 64(CX), Z25, Z1
-	VPDPBUSD.BCST 68(CX), Z25, Z2
-	VPDPBUSD.BCST 72(CX), Z25, Z3
-	VPDPBUSD.BCST 76(CX), Z25, Z4
-	VPDPBUSD.BCST 80(CX), Z25, Z5
-	VPDPBUSD.BCST 84(CX), Z25, Z6
-	VPDPBUSD.BCST 88(CX), Z25, Z7
-	VPDPBUSD.BCST 92(CX), Z25, Z8
-	VPDPBUSD.BCST 96(CX), Z25, Z9
-	VPDPBUSD.BCST 100(CX), Z25, Z10
-	VPDPBUSD.BCST 104(CX), Z25, Z11
-	VPDPBUSD.BCST 108(CX), Z25, Z12
-	VPDPBUSD.BCST 112(CX), Z25, Z13
-	VPDPBUSD.BCST 116(CX), Z25, Z14
-	VPDPBUSD.BCST 120(CX), Z25, Z15
-	VPDPBUSD.BCST 124(CX), Z25, Z16
-	VPSRLD        $0x04, Z22, Z25
-	VPANDD        Z0, Z25, Z25
-	VPDPBUSD.BCST 128(CX), Z25, Z1
-	VPDPBUSD.BCST 132(CX), Z25, Z2
-	VPDPBUSD.BCST 136(CX), Z25, Z3
-	VPDPBUSD.BCST 140(CX), Z25, Z4
-	VPDPBUSD.BCST 144(CX), Z25, Z5
-	VPDPBUSD.BCST 148(CX), Z25, Z6
-	VPDPBUSD.BCST 152(CX), Z25, Z7
-	VPDPBUSD.BCST 156(CX), Z25, Z8
-	VPDPBUSD.BCST 160(CX), Z25, Z9
-	VPDPBUSD.BCST 164(CX), Z25, Z10
-	VPDPBUSD.BCST 168(CX), Z25, Z11
-	VPDPBUSD.BCST 172(CX), Z25, Z12
-	VPDPBUSD.BCST 176(CX), Z25, Z13
-	VPDPBUSD.BCST 180(CX), Z25, Z14
-	VPDPBUSD.BCST 184(CX), Z25, Z15
-	VPDPBUSD.BCST 188(CX), Z25, Z16
-	VPSRLD        $0x06, Z22, Z22
-	VPANDD        Z0, Z22, Z22
-	VPDPBUSD.BCST 192(CX), Z22, Z1
-	VPDPBUSD.BCST 196(CX), Z22, Z2
-	VPDPBUSD.BCST 200(CX), Z22, Z3
-	VPDPBUSD.BCST 204(CX), Z22, Z4
-	VPDPBUSD.BCST 208(CX), Z22, Z5
-	VPDPBUSD.BCST 212(CX), Z22, Z6
-	VPDPBUSD.BCST 216(CX), Z22, Z7
-	VPDPBUSD.BCST 220(CX), Z22, Z8
-	VPDPBUSD.BCST 224(CX), Z22, Z9
-	VPDPBUSD.BCST 228(CX), Z22, Z10
-	VPDPBUSD.BCST 232(CX), Z22, Z11
-	VPDPBUSD.BCST 236(CX), Z22, Z12
-	VPDPBUSD.BCST 240(CX), Z22, Z13
-	VPDPBUSD.BCST 244(CX), Z22, Z14
-	VPDPBUSD.BCST 248(CX), Z22, Z15
-	VPDPBUSD.BCST 252(CX), Z22, Z16
-	VPANDD        Z0, Z21, Z22
-	VPDPBUSD.BCST 256(CX), Z22, Z1
-	VPDPBUSD.BCST 260(CX), Z22, Z2
-	VPDPBUSD.BCST 264(CX), Z22, Z3
-	VPDPBUSD.BCST 268(CX), Z22, Z4
-	VPDPBUSD.BCST 272(CX), Z22, Z5
-	VPDPBUSD.BCST 276(CX), Z22, Z6
-	VPDPBUSD.BCST 280(CX), Z22, Z7
-	VPDPBUSD.BCST 284(CX), Z22, Z8
-	VPDPBUSD.BCST 288(CX), Z22, Z9
-	VPDPBUSD.BCST 292(CX), Z22, Z10
-	VPDPBUSD.BCST 296(CX), Z22, Z11
-	VPDPBUSD.BCST 300(CX), Z22, Z12
-	VPDPBUSD.BCST 304(CX), Z22, Z13
-	VPDPBUSD.BCST 308(CX), Z22, Z14
-	VPDPBUSD.BCST 312(CX), Z22, Z15
-	VPDPBUSD.BCST 316(CX), Z22, Z16
-	VPSRLD        $0x02, Z21, Z22
-	VPANDD        Z0, Z22, Z22
-	VPDPBUSD.BCST 320(CX), Z22, Z1
-	VPDPBUSD.BCST 324(CX), Z22, Z2
-	VPDPBUSD.BCST 328(CX), Z22, Z3
-	VPDPBUSD.BCST 332(CX), Z22, Z4
-	VPDPBUSD.BCST 336(CX), Z22, Z5
-	VPDPBUSD.BCST 340(CX), Z22, Z6
-	VPDPBUSD.BCST 344(CX), Z22, Z7
-	VPDPBUSD.BCST 348(CX), Z22, Z8
-	VPDPBUSD.BCST 352(CX), Z22, Z9
-	VPDPBUSD.BCST 356(CX), Z22, Z10
-	VPDPBUSD.BCST 360(CX), Z22, Z11
-	VPDPBUSD.BCST 364(CX), Z22, Z12
-	VPDPBUSD.BCST 368(CX), Z22, Z13
-	VPDPBUSD.BCST 372(CX), Z22, Z14
-	VPDPBUSD.BCST 376(CX), Z22, Z15
-	VPDPBUSD.BCST 380(CX), Z22, Z16
-	VPSRLD        $0x04, Z21, Z22
-	VPANDD        Z0, Z22, Z22
-	VPDPBUSD.BCST 384(CX), Z22, Z1
-	VPDPBUSD.BCST 388(CX), Z22, Z2
-	VPDPBUSD.BCST 392(CX), Z22, Z3
-	VPDPBUSD.BCST 396(CX), Z22, Z4
-	VPDPBUSD.BCST 400(CX), Z22, Z5
-	VPDPBUSD.BCST 404(CX), Z22, Z6
-	VPDPBUSD.BCST 408(CX), Z22, Z7
-	VPDPBUSD.BCST 412(CX), Z22, Z8
-	VPDPBUSD.BCST 416(CX), Z22, Z9
-	VPDPBUSD.BCST 420(CX), Z22, Z10
-	VPDPBUSD.BCST 424(CX), Z22, Z11
-	VPDPBUSD.BCST 428(CX), Z22, Z12
-	VPDPBUSD.BCST 432(CX), Z22, Z13
-	VPDPBUSD.BCST 436(CX), Z22, Z14
-	VPDPBUSD.BCST 440(CX), Z22, Z15
-	VPDPBUSD.BCST 444(CX), Z22, Z16
-	VPSRLD        $0x06, Z21, Z21
-	VPANDD        Z0, Z21, Z21
-	VPDPBUSD.BCST 448(CX), Z21, Z1
-	VPDPBUSD.BCST 452(CX), Z21, Z2
-	VPDPBUSD.BCST 456(CX), Z21, Z3
-	VPDPBUSD.BCST 460(CX), Z21, Z4
-	VPDPBUSD.BCST 464(CX), Z21, Z5
-	VPDPBUSD.BCST 468(CX), Z21, Z6
-	VPDPBUSD.BCST 472(CX), Z21, Z7
-	VPDPBUSD.BCST 476(CX), Z21, Z8
-	VPDPBUSD.BCST 480(CX), Z21, Z9
-	VPDPBUSD.BCST 484(CX), Z21, Z10
-	VPDPBUSD.BCST 488(CX), Z21, Z11
-	VPDPBUSD.BCST 492(CX), Z21, Z12
-	VPDPBUSD.BCST 496(CX), Z21, Z13
-	VPDPBUSD.BCST 500(CX), Z21, Z14
-	VPDPBUSD.BCST 504(CX), Z21, Z15
-	VPDPBUSD.BCST 508(CX), Z21, Z16
-	VPANDD        Z0, Z23, Z21
-	VPDPBUSD.BCST 512(CX), Z21, Z1
-	VPDPBUSD.BCST 516(CX), Z21, Z2
-	VPDPBUSD.BCST 520(CX), Z21, Z3
-	VPDPBUSD.BCST 524(CX), Z21, Z4
-	VPDPBUSD.BCST 528(CX), Z21, Z5
-	VPDPBUSD.BCST 532(CX), Z21, Z6
-	VPDPBUSD.BCST 536(CX), Z21, Z7
-	VPDPBUSD.BCST 540(CX), Z21, Z8
-	VPDPBUSD.BCST 544(CX), Z21, Z9
-	VPDPBUSD.BCST 548(CX), Z21, Z10
-	VPDPBUSD.BCST 552(CX), Z21, Z11
-	VPDPBUSD.BCST 556(CX), Z21, Z12
-	VPDPBUSD.BCST 560(CX), Z21, Z13
-	VPDPBUSD.BCST 564(CX), Z21, Z14
-	VPDPBUSD.BCST 568(CX), Z21, Z15
-	VPDPBUSD.BCST 572(CX), Z21, Z16
-	VPSRLD        $0x02, Z23, Z21
-	VPANDD        Z0, Z21, Z21
-	VPDPBUSD.BCST 576(CX), Z21, Z1
-	VPDPBUSD.BCST 580(CX), Z21, Z2
-	VPDPBUSD.BCST 584(CX), Z21, Z3
-	VPDPBUSD.BCST 588(CX), Z21, Z4
-	VPDPBUSD.BCST 592(CX), Z21, Z5
-	VPDPBUSD.BCST 596(CX), Z21, Z6
-	VPDPBUSD.BCST 600(CX), Z21, Z7
-	VPDPBUSD.BCST 604(CX), Z21, Z8
-	VPDPBUSD.BCST 608(CX), Z21, Z9
-	VPDPBUSD.BCST 612(CX), Z21, Z10
-	VPDPBUSD.BCST 616(CX), Z21, Z11
-	VPDPBUSD.BCST 620(CX), Z21, Z12
-	VPDPBUSD.BCST 624(CX), Z21, Z13
-	VPDPBUSD.BCST 628(CX), Z21, Z14
-	VPDPBUSD.BCST 632(CX), Z21, Z15
-	VPDPBUSD.BCST 636(CX), Z21, Z16
-	VPSRLD        $0x04, Z23, Z21
-	VPANDD        Z0, Z21, Z21
-	VPDPBUSD.BCST 640(CX), Z21, Z1
-	VPDPBUSD.BCST 644(CX), Z21, Z2
-	VPDPBUSD.BCST 648(CX), Z21, Z3
-	VPDPBUSD.BCST 652(CX), Z21, Z4
-	VPDPBUSD.BCST 656(CX), Z21, Z5
-	VPDPBUSD.BCST 660(CX), Z21, Z6
-	VPDPBUSD.BCST 664(CX), Z21, Z7
-	VPDPBUSD.BCST 668(CX), Z21, Z8
-	VPDPBUSD.BCST 672(CX), Z21, Z9
-	VPDPBUSD.BCST 676(CX), Z21, Z10
-	VPDPBUSD.BCST 680(CX), Z21, Z11
-	VPDPBUSD.BCST 684(CX), Z21, Z12
-	VPDPBUSD.BCST 688(CX), Z21, Z13
-	VPDPBUSD.BCST 692(CX), Z21, Z14
-	VPDPBUSD.BCST 696(CX), Z21, Z15
-	VPDPBUSD.BCST 700(CX), Z21, Z16
-	VPSRLD        $0x06, Z23, Z21
-	VPANDD        Z0, Z21, Z21
-	VPDPBUSD.BCST 704(CX), Z21, Z1
-	VPDPBUSD.BCST 708(CX), Z21, Z2
-	VPDPBUSD.BCST 712(CX), Z21, Z3
-	VPDPBUSD.BCST 716(CX), Z21, Z4
-	VPDPBUSD.BCST 720(CX), Z21, Z5
-	VPDPBUSD.BCST 724(CX), Z21, Z6
-	VPDPBUSD.BCST 728(CX), Z21, Z7
-	VPDPBUSD.BCST 732(CX), Z21, Z8
-	VPDPBUSD.BCST 736(CX), Z21, Z9
-	VPDPBUSD.BCST 740(CX), Z21, Z10
-	VPDPBUSD.BCST 744(CX), Z21, Z11
-	VPDPBUSD.BCST 748(CX), Z21, Z12
-	VPDPBUSD.BCST 752(CX), Z21, Z13
-	VPDPBUSD.BCST 756(CX), Z21, Z14
-	VPDPBUSD.BCST 760(CX), Z21, Z15
-	VPDPBUSD.BCST 764(CX), Z21, Z16
-	VPANDD        Z0, Z24, Z21
-	VPDPBUSD.BCST 768(CX), Z21, Z1
-	VPDPBUSD.BCST 772(CX), Z21, Z2
-	VPDPBUSD.BCST 776(CX), Z21, Z3
-	VPDPBUSD.BCST 780(CX), Z21, Z4
-	VPDPBUSD.BCST 784(CX), Z21, Z5
-	VPDPBUSD.BCST 788(CX), Z21, Z6
-	VPDPBUSD.BCST 792(CX), Z21, Z7
-	VPDPBUSD.BCST 796(CX), Z21, Z8
-	VPDPBUSD.BCST 800(CX), Z21, Z9
-	VPDPBUSD.BCST 804(CX), Z21, Z10
-	VPDPBUSD.BCST 808(CX), Z21, Z11
-	VPDPBUSD.BCST 812(CX), Z21, Z12
-	VPDPBUSD.BCST 816(CX), Z21, Z13
-	VPDPBUSD.BCST 820(CX), Z21, Z14
-	VPDPBUSD.BCST 824(CX), Z21, Z15
-	VPDPBUSD.BCST 828(CX), Z21, Z16
-	VPSRLD        $0x02, Z24, Z21
-	VPANDD        Z0, Z21, Z21
-	VPDPBUSD.BCST 832(CX), Z21, Z1
-	VPDPBUSD.BCST 836(CX), Z21, Z2
-	VPDPBUSD.BCST 840(CX), Z21, Z3
-	VPDPBUSD.BCST 844(CX), Z21, Z4
-	VPDPBUSD.BCST 848(CX), Z21, Z5
-	VPDPBUSD.BCST 852(CX), Z21, Z6
-	VPDPBUSD.BCST 856(CX), Z21, Z7
-	VPDPBUSD.BCST 860(CX), Z21, Z8
-	VPDPBUSD.BCST 864(CX), Z21, Z9
-	VPDPBUSD.BCST 868(CX), Z21, Z10
-	VPDPBUSD.BCST 872(CX), Z21, Z11
-	VPDPBUSD.BCST 876(CX), Z21, Z12
-	VPDPBUSD.BCST 880(CX), Z21, Z13
-	VPDPBUSD.BCST 884(CX), Z21, Z14
-	VPDPBUSD.BCST 888(CX), Z21, Z15
-	VPDPBUSD.BCST 892(CX), Z21, Z16
-	VPSRLD        $0x04, Z24, Z21
-	VPANDD        Z0, Z21, Z21
-	VPDPBUSD.BCST 896(CX), Z21, Z1
-	VPDPBUSD.BCST 900(CX), Z21, Z2
-	VPDPBUSD.BCST 904(CX), Z21, Z3
-	VPDPBUSD.BCST 908(CX), Z21, Z4
-	VPDPBUSD.BCST 912(CX), Z21, Z5
-	VPDPBUSD.BCST 916(CX), Z21, Z6
-	VPDPBUSD.BCST 920(CX), Z21, Z7
-	VPDPBUSD.BCST 924(CX), Z21, Z8
-	VPDPBUSD.BCST 928(CX), Z21, Z9
-	VPDPBUSD.BCST 932(CX), Z21, Z10
-	VPDPBUSD.BCST 936(CX), Z21, Z11
-	VPDPBUSD.BCST 940(CX), Z21, Z12
-	VPDPBUSD.BCST 944(CX), Z21, Z13
-	VPDPBUSD.BCST 948(CX), Z21, Z14
-	VPDPBUSD.BCST 952(CX), Z21, Z15
-	VPDPBUSD.BCST 956(CX), Z21, Z16
-	VPSRLD        $0x06, Z24, Z21
-	VPANDD        Z0, Z21, Z21
-	VPDPBUSD.BCST 960(CX), Z21, Z1
-	VPDPBUSD.BCST 964(CX), Z21, Z2
-	VPDPBUSD.BCST 968(CX), Z21, Z3
-	VPDPBUSD.BCST 972(CX), Z21, Z4
-	VPDPBUSD.BCST 976(CX), Z21, Z5
-	VPDPBUSD.BCST 980(CX), Z21, Z6
-	VPDPBUSD.BCST 984(CX), Z21, Z7
-	VPDPBUSD.BCST 988(CX), Z21, Z8
-	VPDPBUSD.BCST 992(CX), Z21, Z9
-	VPDPBUSD.BCST 996(CX), Z21, Z10
-	VPDPBUSD.BCST 1000(CX), Z21, Z11
-	VPDPBUSD.BCST 1004(CX), Z21, Z12
-	VPDPBUSD.BCST 1008(CX), Z21, Z13
-	VPDPBUSD.BCST 1012(CX), Z21, Z14
-	VPDPBUSD.BCST 1016(CX), Z21, Z15
-	VPDPBUSD.BCST 1020(CX), Z21, Z16
-	ADDQ          $+1024, CX
+	VPSRLD        $0x02, Z22, Z22
+	VPANDD        Z0, Z21, Z25
+	VPDPBUSD.BCST 256(CX), Z25, Z1
+	VPDPBUSD.BCST 260(CX), Z25, Z2
+	VPDPBUSD.BCST 264(CX), Z25, Z3
+	VPDPBUSD.BCST 268(CX), Z25, Z4
+	VPDPBUSD.BCST 272(CX), Z25, Z5
+	VPDPBUSD.BCST 276(CX), Z25, Z6
+	VPDPBUSD.BCST 280(CX), Z25, Z7
+	VPDPBUSD.BCST 284(CX), Z25, Z8
+	VPDPBUSD.BCST 288(CX), Z25, Z9
+	VPDPBUSD.BCST 292(CX), Z25, Z10
+	VPDPBUSD.BCST 296(CX), Z25, Z11
+	VPDPBUSD.BCST 300(CX), Z25, Z12
+	VPDPBUSD.BCST 304(CX), Z25, Z13
+	VPDPBUSD.BCST 308(CX), Z25, Z14
+	VPDPBUSD.BCST 312(CX), Z25, Z15
+	VPDPBUSD.BCST 316(CX), Z25, Z16
+	VPSRLD        $0x02, Z21, Z21
+	VPANDD        Z0, Z23, Z25
+	VPDPBUSD.BCST 512(CX), Z25, Z1
+	VPDPBUSD.BCST 516(CX), Z25, Z2
+	VPDPBUSD.BCST 520(CX), Z25, Z3
+	VPDPBUSD.BCST 524(CX), Z25, Z4
+	VPDPBUSD.BCST 528(CX), Z25, Z5
+	VPDPBUSD.BCST 532(CX), Z25, Z6
+	VPDPBUSD.BCST 536(CX), Z25, Z7
+	VPDPBUSD.BCST 540(CX), Z25, Z8
+	VPDPBUSD.BCST 544(CX), Z25, Z9
+	VPDPBUSD.BCST 548(CX), Z25, Z10
+	VPDPBUSD.BCST 552(CX), Z25, Z11
+	VPDPBUSD.BCST 556(CX), Z25, Z12
+	VPDPBUSD.BCST 560(CX), Z25, Z13
+	VPDPBUSD.BCST 564(CX), Z25, Z14
+	VPDPBUSD.BCST 568(CX), Z25, Z15
+	VPDPBUSD.BCST 572(CX), Z25, Z16
+	VPSRLD        $0x02, Z23, Z23
+	VPANDD        Z0, Z24, Z25
+	VPDPBUSD.BCST 768(CX), Z25, Z1
+	VPDPBUSD.BCST 772(CX), Z25, Z2
+	VPDPBUSD.BCST 776(CX), Z25, Z3
+	VPDPBUSD.BCST 780(CX), Z25, Z4
+	VPDPBUSD.BCST 784(CX), Z25, Z5
+	VPDPBUSD.BCST 788(CX), Z25, Z6
+	VPDPBUSD.BCST 792(CX), Z25, Z7
+	VPDPBUSD.BCST 796(CX), Z25, Z8
+	VPDPBUSD.BCST 800(CX), Z25, Z9
+	VPDPBUSD.BCST 804(CX), Z25, Z10
+	VPDPBUSD.BCST 808(CX), Z25, Z11
+	VPDPBUSD.BCST 812(CX), Z25, Z12
+	VPDPBUSD.BCST 816(CX), Z25, Z13
+	VPDPBUSD.BCST 820(CX), Z25, Z14
+	VPDPBUSD.BCST 824(CX), Z25, Z15
+	VPDPBUSD.BCST 828(CX), Z25, Z16
+	VPSRLD        $0x02, Z24, Z24
+	ADDQ          $+64, CX
+	DECQ          R11
+	JNZ           shift
+	ADDQ          $+768, CX
 	ADDQ          $+256, SI
 	ADDQ          $+16, DI
 	ADDQ          $+16, R8
 	ADDQ          $+16, R9
 	ADDQ          $+16, R10
-	DECQ          BX
-	JNZ           group
-
+	JMP           group
 last:
-	KTESTW        K1, K1
-	JZ            finish
-	VMOVDQU32.Z   (DI), K1, X17
-	VMOVDQU32.Z   (R8), K1, X18
-	VINSERTI32X4  $0x01, X18, Z17, Z17
-	VMOVDQU32.Z   (R9), K1, X18
-	VINSERTI32X4  $0x02, X18, Z17, Z17
-	VMOVDQU32.Z   (R10), K1, X18
-	VINSERTI32X4  $0x03, X18, Z17, Z17
-	VMOVDQU32.Z   (DI)(AX*1), K1, X18
-	VMOVDQU32.Z   (R8)(AX*1), K1, X19
-	VINSERTI32X4  $0x01, X19, Z18, Z18
-	VMOVDQU32.Z   (R9)(AX*1), K1, X19
-	VINSERTI32X4  $0x02, X19, Z18, Z18
-	VMOVDQU32.Z   (R10)(AX*1), K1, X19
-	VINSERTI32X4  $0x03, X19, Z18, Z18
-	VMOVDQU32.Z   (DI)(AX*2), K1, X19
-	VMOVDQU32.Z   (R8)(AX*2), K1, X20
-	VINSERTI32X4  $0x01, X20, Z19, Z19
-	VMOVDQU32.Z   (R9)(AX*2), K1, X20
-	VINSERTI32X4  $0x02, X20, Z19, Z19
-	VMOVDQU32.Z   (R10)(AX*2), K1, X20
-	VINSERTI32X4  $0x03, X20, Z19, Z19
-	VMOVDQU32.Z   (DI)(DX*1), K1, X20
-	VMOVDQU32.Z   (R8)(DX*1), K1, X21
-	VINSERTI32X4  $0x01, X21, Z20, Z20
-	VMOVDQU32.Z   (R9)(DX*1), K1, X21
-	VINSERTI32X4  $0x02, X21, Z20, Z20
-	VMOVDQU32.Z   (R10)(DX*1), K1, X21
-	VINSERTI32X4  $0x03, X21, Z20, Z20
-	VPUNPCKLDQ    Z18, Z17, Z21
-	VPUNPCKLDQ    Z20, Z19, Z23
-	VPUNPCKHDQ    Z18, Z17, Z24
-	VPUNPCKHDQ    Z20, Z19, Z25
-	VPUNPCKLQDQ   Z23, Z21, Z22
-	VPUNPCKHQDQ   Z23, Z21, Z21
-	VPUNPCKLQDQ   Z25, Z24, Z23
-	VPUNPCKHQDQ   Z25, Z24, Z24
-	VPANDD        Z0, Z22, Z25
-	VPDPBUSD.BCST (CX), Z25, Z1
-	VPDPBUSD.BCST 4(CX), Z25, Z2
-	VPDPBUSD.BCST 8(CX), Z25, Z3
-	VPDPBUSD.BCST 12(CX), Z25, Z4
-	VPDPBUSD.BCST 16(CX), Z25, Z5
-	VPDPBUSD.BCST 20(CX), Z25, Z6
-	VPDPBUSD.BCST 24(CX), Z25, Z7
-	VPDPBUSD.BCST 28(CX), Z25, Z8
-	VPDPBUSD.BCST 32(CX), Z25, Z9
-	VPDPBUSD.BCST 36(CX), Z25, Z10
-	VPDPBUSD.BCST 40(CX), Z25, Z11
-	VPDPBUSD.BCST 44(CX), Z25, Z12
-	VPDPBUSD.BCST 48(CX), Z25, Z13
-	VPDPBUSD.BCST 52(CX), Z25, Z14
-	VPDPBUSD.BCST 56(CX), Z25, Z15
-	VPDPBUSD.BCST 60(CX), Z25, Z16
-	VPSRLD        $0x02, Z22, Z25
-	VPANDD        Z0, Z25, Z25
-	VPDPBUSD.BCST 64(CX), Z25, Z1
-	VPDPBUSD.BCST 68(CX), Z25, Z2
-	VPDPBUSD.BCST 72(CX), Z25, Z3
-	VPDPBUSD.BCST 76(CX), Z25, Z4
-	VPDPBUSD.BCST 80(CX), Z25, Z5
-	VPDPBUSD.BCST 84(CX), Z25, Z6
-	VPDPBUSD.BCST 88(CX), Z25, Z7
-	VPDPBUSD.BCST 92(CX), Z25, Z8
-	VPDPBUSD.BCST 96(CX), Z25, Z9
-	VPDPBUSD.BCST 100(CX), Z25, Z10
-	VPDPBUSD.BCST 104(CX), Z25, Z11
-	VPDPBUSD.BCST 108(CX), Z25, Z12
-	VPDPBUSD.BCST 112(CX), Z25, Z13
-	VPDPBUSD.BCST 116(CX), Z25, Z14
-	VPDPBUSD.BCST 120(CX), Z25, Z15
-	VPDPBUSD.BCST 124(CX), Z25, Z16
-	VPSRLD        $0x04, Z22, Z25
-	VPANDD        Z0, Z25, Z25
-	VPDPBUSD.BCST 128(CX), Z25, Z1
-	VPDPBUSD.BCST 132(CX), Z25, Z2
-	VPDPBUSD.BCST 136(CX), Z25, Z3
-	VPDPBUSD.BCST 140(CX), Z25, Z4
-	VPDPBUSD.BCST 144(CX), Z25, Z5
-	VPDPBUSD.BCST 148(CX), Z25, Z6
-	VPDPBUSD.BCST 152(CX), Z25, Z7
-	VPDPBUSD.BCST 156(CX), Z25, Z8
-	VPDPBUSD.BCST 160(CX), Z25, Z9
-	VPDPBUSD.BCST 164(CX), Z25, Z10
-	VPDPBUSD.BCST 168(CX), Z25, Z11
-	VPDPBUSD.BCST 172(CX), Z25, Z12
-	VPDPBUSD.BCST 176(CX), Z25, Z13
-	VPDPBUSD.BCST 180(CX), Z25, Z14
-	VPDPBUSD.BCST 184(CX), Z25, Z15
-	VPDPBUSD.BCST 188(CX), Z25, Z16
-	VPSRLD        $0x06, Z22, Z22
-	VPANDD        Z0, Z22, Z22
-	VPDPBUSD.BCST 192(CX), Z22, Z1
-	VPDPBUSD.BCST 196(CX), Z22, Z2
-	VPDPBUSD.BCST 200(CX), Z22, Z3
-	VPDPBUSD.BCST 204(CX), Z22, Z4
-	VPDPBUSD.BCST 208(CX), Z22, Z5
-	VPDPBUSD.BCST 212(CX), Z22, Z6
-	VPDPBUSD.BCST 216(CX), Z22, Z7
-	VPDPBUSD.BCST 220(CX), Z22, Z8
-	VPDPBUSD.BCST 224(CX), Z22, Z9
-	VPDPBUSD.BCST 228(CX), Z22, Z10
-	VPDPBUSD.BCST 232(CX), Z22, Z11
-	VPDPBUSD.BCST 236(CX), Z22, Z12
-	VPDPBUSD.BCST 240(CX), Z22, Z13
-	VPDPBUSD.BCST 244(CX), Z22, Z14
-	VPDPBUSD.BCST 248(CX), Z22, Z15
-	VPDPBUSD.BCST 252(CX), Z22, Z16
-	VPANDD        Z0, Z21, Z22
-	VPDPBUSD.BCST 256(CX), Z22, Z1
-	VPDPBUSD.BCST 260(CX), Z22, Z2
-	VPDPBUSD.BCST 264(CX), Z22, Z3
-	VPDPBUSD.BCST 268(CX), Z22, Z4
-	VPDPBUSD.BCST 272(CX), Z22, Z5
-	VPDPBUSD.BCST 276(CX), Z22, Z6
-	VPDPBUSD.BCST 280(CX), Z22, Z7
-	VPDPBUSD.BCST 284(CX), Z22, Z8
-	VPDPBUSD.BCST 288(CX), Z22, Z9
-	VPDPBUSD.BCST 292(CX), Z22, Z10
-	VPDPBUSD.BCST 296(CX), Z22, Z11
-	VPDPBUSD.BCST 300(CX), Z22, Z12
-	VPDPBUSD.BCST 304(CX), Z22, Z13
-	VPDPBUSD.BCST 308(CX), Z22, Z14
-	VPDPBUSD.BCST 312(CX), Z22, Z15
-	VPDPBUSD.BCST 316(CX), Z22, Z16
-	VPSRLD        $0x02, Z21, Z22
-	VPANDD        Z0, Z22, Z22
-	VPDPBUSD.BCST 320(CX), Z22, Z1
-	VPDPBUSD.BCST 324(CX), Z22, Z2
-	VPDPBUSD.BCST 328(CX), Z22, Z3
-	VPDPBUSD.BCST 332(CX), Z22, Z4
-	VPDPBUSD.BCST 336(CX), Z22, Z5
-	VPDPBUSD.BCST 340(CX), Z22, Z6
-	VPDPBUSD.BCST 344(CX), Z22, Z7
-	VPDPBUSD.BCST 348(CX), Z22, Z8
-	VPDPBUSD.BCST 352(CX), Z22, Z9
-	VPDPBUSD.BCST 356(CX), Z22, Z10
-	VPDPBUSD.BCST 360(CX), Z22, Z11
-	VPDPBUSD.BCST 364(CX), Z22, Z12
-	VPDPBUSD.BCST 368(CX), Z22, Z13
-	VPDPBUSD.BCST 372(CX), Z22, Z14
-	VPDPBUSD.BCST 376(CX), Z22, Z15
-	VPDPBUSD.BCST 380(CX), Z22, Z16
-	VPSRLD        $0x04, Z21, Z22
-	VPANDD        Z0, Z22, Z22
-	VPDPBUSD.BCST 384(CX), Z22, Z1
-	VPDPBUSD.BCST 388(CX), Z22, Z2
-	VPDPBUSD.BCST 392(CX), Z22, Z3
-	VPDPBUSD.BCST 396(CX), Z22, Z4
-	VPDPBUSD.BCST 400(CX), Z22, Z5
-	VPDPBUSD.BCST 404(CX), Z22, Z6
-	VPDPBUSD.BCST 408(CX), Z22, Z7
-	VPDPBUSD.BCST 412(CX), Z22, Z8
-	VPDPBUSD.BCST 416(CX), Z22, Z9
-	VPDPBUSD.BCST 420(CX), Z22, Z10
-	VPDPBUSD.BCST 424(CX), Z22, Z11
-	VPDPBUSD.BCST 428(CX), Z22, Z12
-	VPDPBUSD.BCST 432(CX), Z22, Z13
-	VPDPBUSD.BCST 436(CX), Z22, Z14
-	VPDPBUSD.BCST 440(CX), Z22, Z15
-	VPDPBUSD.BCST 444(CX), Z22, Z16
-	VPSRLD        $0x06, Z21, Z21
-	VPANDD        Z0, Z21, Z21
-	VPDPBUSD.BCST 448(CX), Z21, Z1
-	VPDPBUSD.BCST 452(CX), Z21, Z2
-	VPDPBUSD.BCST 456(CX), Z21, Z3
-	VPDPBUSD.BCST 460(CX), Z21, Z4
-	VPDPBUSD.BCST 464(CX), Z21, Z5
-	VPDPBUSD.BCST 468(CX), Z21, Z6
-	VPDPBUSD.BCST 472(CX), Z21, Z7
-	VPDPBUSD.BCST 476(CX), Z21, Z8
-	VPDPBUSD.BCST 480(CX), Z21, Z9
-	VPDPBUSD.BCST 484(CX), Z21, Z10
-	VPDPBUSD.BCST 488(CX), Z21, Z11
-	VPDPBUSD.BCST 492(CX), Z21, Z12
-	VPDPBUSD.BCST 496(CX), Z21, Z13
-	VPDPBUSD.BCST 500(CX), Z21, Z14
-	VPDPBUSD.BCST 504(CX), Z21, Z15
-	VPDPBUSD.BCST 508(CX), Z21, Z16
-	VPANDD        Z0, Z23, Z21
-	VPDPBUSD.BCST 512(CX), Z21, Z1
-	VPDPBUSD.BCST 516(CX), Z21, Z2
-	VPDPBUSD.BCST 520(CX), Z21, Z3
-	VPDPBUSD.BCST 524(CX), Z21, Z4
-	VPDPBUSD.BCST 528(CX), Z21, Z5
-	VPDPBUSD.BCST 532(CX), Z21, Z6
-	VPDPBUSD.BCST 536(CX), Z21, Z7
-	VPDPBUSD.BCST 540(CX), Z21, Z8
-	VPDPBUSD.BCST 544(CX), Z21, Z9
-	VPDPBUSD.BCST 548(CX), Z21, Z10
-	VPDPBUSD.BCST 552(CX), Z21, Z11
-	VPDPBUSD.BCST 556(CX), Z21, Z12
-	VPDPBUSD.BCST 560(CX), Z21, Z13
-	VPDPBUSD.BCST 564(CX), Z21, Z14
-	VPDPBUSD.BCST 568(CX), Z21, Z15
-	VPDPBUSD.BCST 572(CX), Z21, Z16
-	VPSRLD        $0x02, Z23, Z21
-	VPANDD        Z0, Z21, Z21
-	VPDPBUSD.BCST 576(CX), Z21, Z1
-	VPDPBUSD.BCST 580(CX), Z21, Z2
-	VPDPBUSD.BCST 584(CX), Z21, Z3
-	VPDPBUSD.BCST 588(CX), Z21, Z4
-	VPDPBUSD.BCST 592(CX), Z21, Z5
-	VPDPBUSD.BCST 596(CX), Z21, Z6
-	VPDPBUSD.BCST 600(CX), Z21, Z7
-	VPDPBUSD.BCST 604(CX), Z21, Z8
-	VPDPBUSD.BCST 608(CX), Z21, Z9
-	VPDPBUSD.BCST 612(CX), Z21, Z10
-	VPDPBUSD.BCST 616(CX), Z21, Z11
-	VPDPBUSD.BCST 620(CX), Z21, Z12
-	VPDPBUSD.BCST 624(CX), Z21, Z13
-	VPDPBUSD.BCST 628(CX), Z21, Z14
-	VPDPBUSD.BCST 632(CX), Z21, Z15
-	VPDPBUSD.BCST 636(CX), Z21, Z16
-	VPSRLD        $0x04, Z23, Z21
-	VPANDD        Z0, Z21, Z21
-	VPDPBUSD.BCST 640(CX), Z21, Z1
-	VPDPBUSD.BCST 644(CX), Z21, Z2
-	VPDPBUSD.BCST 648(CX), Z21, Z3
-	VPDPBUSD.BCST 652(CX), Z21, Z4
-	VPDPBUSD.BCST 656(CX), Z21, Z5
-	VPDPBUSD.BCST 660(CX), Z21, Z6
-	VPDPBUSD.BCST 664(CX), Z21, Z7
-	VPDPBUSD.BCST 668(CX), Z21, Z8
-	VPDPBUSD.BCST 672(CX), Z21, Z9
-	VPDPBUSD.BCST 676(CX), Z21, Z10
-	VPDPBUSD.BCST 680(CX), Z21, Z11
-	VPDPBUSD.BCST 684(CX), Z21, Z12
-	VPDPBUSD.BCST 688(CX), Z21, Z13
-	VPDPBUSD.BCST 692(CX), Z21, Z14
-	VPDPBUSD.BCST 696(CX), Z21, Z15
-	VPDPBUSD.BCST 700(CX), Z21, Z16
-	VPSRLD        $0x06, Z23, Z21
-	VPANDD        Z0, Z21, Z21
-	VPDPBUSD.BCST 704(CX), Z21, Z1
-	VPDPBUSD.BCST 708(CX), Z21, Z2
-	VPDPBUSD.BCST 712(CX), Z21, Z3
-	VPDPBUSD.BCST 716(CX), Z21, Z4
-	VPDPBUSD.BCST 720(CX), Z21, Z5
-	VPDPBUSD.BCST 724(CX), Z21, Z6
-	VPDPBUSD.BCST 728(CX), Z21, Z7
-	VPDPBUSD.BCST 732(CX), Z21, Z8
-	VPDPBUSD.BCST 736(CX), Z21, Z9
-	VPDPBUSD.BCST 740(CX), Z21, Z10
-	VPDPBUSD.BCST 744(CX), Z21, Z11
-	VPDPBUSD.BCST 748(CX), Z21, Z12
-	VPDPBUSD.BCST 752(CX), Z21, Z13
-	VPDPBUSD.BCST 756(CX), Z21, Z14
-	VPDPBUSD.BCST 760(CX), Z21, Z15
-	VPDPBUSD.BCST 764(CX), Z21, Z16
-	VPANDD        Z0, Z24, Z21
-	VPDPBUSD.BCST 768(CX), Z21, Z1
-	VPDPBUSD.BCST 772(CX), Z21, Z2
-	VPDPBUSD.BCST 776(CX), Z21, Z3
-	VPDPBUSD.BCST 780(CX), Z21, Z4
-	VPDPBUSD.BCST 784(CX), Z21, Z5
-	VPDPBUSD.BCST 788(CX), Z21, Z6
-	VPDPBUSD.BCST 792(CX), Z21, Z7
-	VPDPBUSD.BCST 796(CX), Z21, Z8
-	VPDPBUSD.BCST 800(CX), Z21, Z9
-	VPDPBUSD.BCST 804(CX), Z21, Z10
-	VPDPBUSD.BCST 808(CX), Z21, Z11
-	VPDPBUSD.BCST 812(CX), Z21, Z12
-	VPDPBUSD.BCST 816(CX), Z21, Z13
-	VPDPBUSD.BCST 820(CX), Z21, Z14
-	VPDPBUSD.BCST 824(CX), Z21, Z15
-	VPDPBUSD.BCST 828(CX), Z21, Z16
-	VPSRLD        $0x02, Z24, Z21
-	VPANDD        Z0, Z21, Z21
-	VPDPBUSD.BCST 832(CX), Z21, Z1
-	VPDPBUSD.BCST 836(CX), Z21, Z2
-	VPDPBUSD.BCST 840(CX), Z21, Z3
-	VPDPBUSD.BCST 844(CX), Z21, Z4
-	VPDPBUSD.BCST 848(CX), Z21, Z5
-	VPDPBUSD.BCST 852(CX), Z21, Z6
-	VPDPBUSD.BCST 856(CX), Z21, Z7
-	VPDPBUSD.BCST 860(CX), Z21, Z8
-	VPDPBUSD.BCST 864(CX), Z21, Z9
-	VPDPBUSD.BCST 868(CX), Z21, Z10
-	VPDPBUSD.BCST 872(CX), Z21, Z11
-	VPDPBUSD.BCST 876(CX), Z21, Z12
-	VPDPBUSD.BCST 880(CX), Z21, Z13
-	VPDPBUSD.BCST 884(CX), Z21, Z14
-	VPDPBUSD.BCST 888(CX), Z21, Z15
-	VPDPBUSD.BCST 892(CX), Z21, Z16
-	VPSRLD        $0x04, Z24, Z21
-	VPANDD        Z0, Z21, Z21
-	VPDPBUSD.BCST 896(CX), Z21, Z1
-	VPDPBUSD.BCST 900(CX), Z21, Z2
-	VPDPBUSD.BCST 904(CX), Z21, Z3
-	VPDPBUSD.BCST 908(CX), Z21, Z4
-	VPDPBUSD.BCST 912(CX), Z21, Z5
-	VPDPBUSD.BCST 916(CX), Z21, Z6
-	VPDPBUSD.BCST 920(CX), Z21, Z7
-	VPDPBUSD.BCST 924(CX), Z21, Z8
-	VPDPBUSD.BCST 928(CX), Z21, Z9
-	VPDPBUSD.BCST 932(CX), Z21, Z10
-	VPDPBUSD.BCST 936(CX), Z21, Z11
-	VPDPBUSD.BCST 940(CX), Z21, Z12
-	VPDPBUSD.BCST 944(CX), Z21, Z13
-	VPDPBUSD.BCST 948(CX), Z21, Z14
-	VPDPBUSD.BCST 952(CX), Z21, Z15
-	VPDPBUSD.BCST 956(CX), Z21, Z16
-	VPSRLD        $0x06, Z24, Z21
-	VPANDD        Z0, Z21, Z21
-	VPDPBUSD.BCST 960(CX), Z21, Z1
-	VPDPBUSD.BCST 964(CX), Z21, Z2
-	VPDPBUSD.BCST 968(CX), Z21, Z3
-	VPDPBUSD.BCST 972(CX), Z21, Z4
-	VPDPBUSD.BCST 976(CX), Z21, Z5
-	VPDPBUSD.BCST 980(CX), Z21, Z6
-	VPDPBUSD.BCST 984(CX), Z21, Z7
-	VPDPBUSD.BCST 988(CX), Z21, Z8
-	VPDPBUSD.BCST 992(CX), Z21, Z9
-	VPDPBUSD.BCST 996(CX), Z21, Z10
-	VPDPBUSD.BCST 1000(CX), Z21, Z11
-	VPDPBUSD.BCST 1004(CX), Z21, Z12
-	VPDPBUSD.BCST 1008(CX), Z21, Z13
-	VPDPBUSD.BCST 1012(CX), Z21, Z14
-	VPDPBUSD.BCST 1016(CX), Z21, Z15
-	VPDPBUSD.BCST 1020(CX), Z21, Z16
-
+	CMPQ         BX, $-1
+	JNE          finish
+	KTESTW       K1, K1
+	JZ           finish
+	VMOVDQU32.Z  (DI), K1, X17
+	VMOVDQU32.Z  (R8), K1, X18
+	VINSERTI32X4 $0x01, X18, Z17, Z17
+	VMOVDQU32.Z  (R9), K1, X18
+	VINSERTI32X4 $0x02, X18, Z17, Z17
+	VMOVDQU32.Z  (R10), K1, X18
+	VINSERTI32X4 $0x03, X18, Z17, Z17
+	VMOVDQU32.Z  (DI)(AX*1), K1, X18
+	VMOVDQU32.Z  (R8)(AX*1), K1, X19
+	VINSERTI32X4 $0x01, X19, Z18, Z18
+	VMOVDQU32.Z  (R9)(AX*1), K1, X19
+	VINSERTI32X4 $0x02, X19, Z18, Z18
+	VMOVDQU32.Z  (R10)(AX*1), K1, X19
+	VINSERTI32X4 $0x03, X19, Z18, Z18
+	VMOVDQU32.Z  (DI)(AX*2), K1, X19
+	VMOVDQU32.Z  (R8)(AX*2), K1, X20
+	VINSERTI32X4 $0x01, X20, Z19, Z19
+	VMOVDQU32.Z  (R9)(AX*2), K1, X20
+	VINSERTI32X4 $0x02, X20, Z19, Z19
+	VMOVDQU32.Z  (R10)(AX*2), K1, X20
+	VINSERTI32X4 $0x03, X20, Z19, Z19
+	VMOVDQU32.Z  (DI)(DX*1), K1, X20
+	VMOVDQU32.Z  (R8)(DX*1), K1, X21
+	VINSERTI32X4 $0x01, X21, Z20, Z20
+	VMOVDQU32.Z  (R9)(DX*1), K1, X21
+	VINSERTI32X4 $0x02, X21, Z20, Z20
+	VMOVDQU32.Z  (R10)(DX*1), K1, X21
+	VINSERTI32X4 $0x03, X21, Z20, Z20
+	JMP          loaded
 finish:
 	VCVTDQ2PS    Z1, Z1
 	VCVTDQ2PS    Z2, Z2
@@ -11635,7 +9260,6 @@ finish:
 	VMULPS       Z21, Z16, Z16
 	VADDPS       Z26, Z16, Z16
 	VMOVUPS      Z16, K2, (BX)
-
 stored:
 	MOVQ AX, CX
 	SHLQ $0x04, CX
@@ -11655,7 +9279,6 @@ TEXT ·blocksBatch16AVX512VNNI(SB), $1152-112
 	LEAQ      63(SP), R11
 	ANDQ      $-64, R11
 	ADDQ      $+16, gap+88(FP)
-
 tile:
 	MOVQ    panel+40(FP), AX
 	MOVQ    w+16(FP), DI
@@ -11682,7 +9305,6 @@ tile:
 	VMOVUPS Z21, 960(R11)
 	XORQ    R12, R12
 	MOVQ    blocks+32(FP), CX
-
 block:
 	VPBROADCASTD (AX), Z1
 	VPBROADCASTD 4(AX), Z2
@@ -11738,36 +9360,37 @@ block:
 	MOVWLZX      (R10)(R13*1), R14
 	MOVW         R14, 1054(R11)
 	MOVQ         groups+80(FP), R13
-
 group:
-	VMOVDQU32     (DI), X17
-	VINSERTI32X4  $0x01, (R8), Z17, Z17
-	VINSERTI32X4  $0x02, (R9), Z17, Z17
-	VINSERTI32X4  $0x03, (R10), Z17, Z17
-	PREFETCHT0    (DX)
-	VMOVDQU32     (DI)(BX*1), X18
-	VINSERTI32X4  $0x01, (R8)(BX*1), Z18, Z18
-	VINSERTI32X4  $0x02, (R9)(BX*1), Z18, Z18
-	VINSERTI32X4  $0x03, (R10)(BX*1), Z18, Z18
-	PREFETCHT0    64(DX)
-	VMOVDQU32     (DI)(BX*2), X19
-	VINSERTI32X4  $0x01, (R8)(BX*2), Z19, Z19
-	VINSERTI32X4  $0x02, (R9)(BX*2), Z19, Z19
-	VINSERTI32X4  $0x03, (R10)(BX*2), Z19, Z19
-	PREFETCHT0    128(DX)
-	VMOVDQU32     (DI)(SI*1), X20
-	VINSERTI32X4  $0x01, (R8)(SI*1), Z20, Z20
-	VINSERTI32X4  $0x02, (R9)(SI*1), Z20, Z20
-	VINSERTI32X4  $0x03, (R10)(SI*1), Z20, Z20
-	PREFETCHT0    192(DX)
-	VPUNPCKLDQ    Z18, Z17, Z22
-	VPUNPCKLDQ    Z20, Z19, Z24
-	VPUNPCKHDQ    Z18, Z17, Z25
-	VPUNPCKHDQ    Z20, Z19, Z26
-	VPUNPCKLQDQ   Z24, Z22, Z23
-	VPUNPCKHQDQ   Z24, Z22, Z22
-	VPUNPCKLQDQ   Z26, Z25, Z24
-	VPUNPCKHQDQ   Z26, Z25, Z25
+	VMOVDQU32    (DI), X17
+	VINSERTI32X4 $0x01, (R8), Z17, Z17
+	VINSERTI32X4 $0x02, (R9), Z17, Z17
+	VINSERTI32X4 $0x03, (R10), Z17, Z17
+	PREFETCHT0   (DX)
+	VMOVDQU32    (DI)(BX*1), X18
+	VINSERTI32X4 $0x01, (R8)(BX*1), Z18, Z18
+	VINSERTI32X4 $0x02, (R9)(BX*1), Z18, Z18
+	VINSERTI32X4 $0x03, (R10)(BX*1), Z18, Z18
+	PREFETCHT0   64(DX)
+	VMOVDQU32    (DI)(BX*2), X19
+	VINSERTI32X4 $0x01, (R8)(BX*2), Z19, Z19
+	VINSERTI32X4 $0x02, (R9)(BX*2), Z19, Z19
+	VINSERTI32X4 $0x03, (R10)(BX*2), Z19, Z19
+	PREFETCHT0   128(DX)
+	VMOVDQU32    (DI)(SI*1), X20
+	VINSERTI32X4 $0x01, (R8)(SI*1), Z20, Z20
+	VINSERTI32X4 $0x02, (R9)(SI*1), Z20, Z20
+	VINSERTI32X4 $0x03, (R10)(SI*1), Z20, Z20
+	PREFETCHT0   192(DX)
+	VPUNPCKLDQ   Z18, Z17, Z22
+	VPUNPCKLDQ   Z20, Z19, Z24
+	VPUNPCKHDQ   Z18, Z17, Z25
+	VPUNPCKHDQ   Z20, Z19, Z26
+	VPUNPCKLQDQ  Z24, Z22, Z23
+	VPUNPCKHQDQ  Z24, Z22, Z22
+	VPUNPCKLQDQ  Z26, Z25, Z24
+	VPUNPCKHQDQ  Z26, Z25, Z25
+	MOVQ         $+4, R14
+shift:
 	VPANDD        Z0, Z23, Z26
 	VPDPBUSD.BCST (AX), Z26, Z1
 	VPDPBUSD.BCST 4(AX), Z26, Z2
@@ -11785,274 +9408,65 @@ group:
 	VPDPBUSD.BCST 52(AX), Z26, Z14
 	VPDPBUSD.BCST 56(AX), Z26, Z15
 	VPDPBUSD.BCST 60(AX), Z26, Z16
-	VPSRLD        $0x02, Z23, Z26
-	VPANDD        Z0, Z26, Z26
-	VPDPBUSD.BCST 64(AX), Z26, Z1
-	VPDPBUSD.BCST 68(AX), Z26, Z2
-	VPDPBUSD.BCST 72(AX), Z26, Z3
-	VPDPBUSD.BCST 76(AX), Z26, Z4
-	VPDPBUSD.BCST 80(AX), Z26, Z5
-	VPDPBUSD.BCST 84(AX), Z26, Z6
-	VPDPBUSD.BCST 88(AX), Z26, Z7
-	VPDPBUSD.BCST 92(AX), Z26, Z8
-	VPDPBUSD.BCST 96(AX), Z26, Z9
-	VPDPBUSD.BCST 100(AX), Z26, Z10
-	VPDPBUSD.BCST 104(AX), Z26, Z11
-	VPDPBUSD.BCST 108(AX), Z26, Z12
-	VPDPBUSD.BCST 112(AX), Z26, Z13
-	VPDPBUSD.BCST 116(AX), Z26, Z14
-	VPDPBUSD.BCST 120(AX), Z26, Z15
-	VPDPBUSD.BCST 124(AX), Z26, Z16
-	VPSRLD        $0x04, Z23, Z26
-	VPANDD        Z0, Z26, Z26
-	VPDPBUSD.BCST 128(AX), Z26, Z1
-	VPDPBUSD.BCST 132(AX), Z26, Z2
-	VPDPBUSD.BCST 136(AX), Z26, Z3
-	VPDPBUSD.BCST 140(AX), Z26, Z4
-	VPDPBUSD.BCST 144(AX), Z26, Z5
-	VPDPBUSD.BCST 148(AX), Z26, Z6
-	VPDPBUSD.BCST 152(AX), Z26, Z7
-	VPDPBUSD.BCST 156(AX), Z26, Z8
-	VPDPBUSD.BCST 160(AX), Z26, Z9
-	VPDPBUSD.BCST 164(AX), Z26, Z10
-	VPDPBUSD.BCST 168(AX), Z26, Z11
-	VPDPBUSD.BCST 172(AX), Z26, Z12
-	VPDPBUSD.BCST 176(AX), Z26, Z13
-	VPDPBUSD.BCST 180(AX), Z26, Z14
-	VPDPBUSD.BCST 184(AX), Z26, Z15
-	VPDPBUSD.BCST 188(AX), Z26, Z16
-	VPSRLD        $0x06, Z23, Z23
-	VPANDD        Z0, Z23, Z23
-	VPDPBUSD.BCST 192(AX), Z23, Z1
-	VPDPBUSD.BCST 196(AX), Z23, Z2
-	VPDPBUSD.BCST 200(AX), Z23, Z3
-	VPDPBUSD.BCST 204(AX), Z23, Z4
-	VPDPBUSD.BCST 208(AX), Z23, Z5
-	VPDPBUSD.BCST 212(AX), Z23, Z6
-	VPDPBUSD.BCST 216(AX), Z23, Z7
-	VPDPBUSD.BCST 220(AX), Z23, Z8
-	VPDPBUSD.BCST 224(AX), Z23, Z9
-	VPDPBUSD.BCST 228(AX), Z23, Z10
-	VPDPBUSD.BCST 232(AX), Z23, Z11
-	VPDPBUSD.BCST 236(AX), Z23, Z12
-	VPDPBUSD.BCST 240(AX), Z23, Z13
-	VPDPBUSD.BCST 244(AX), Z23, Z14
-	VPDPBUSD.BCST 248(AX), Z23, Z15
-	VPDPBUSD.BCST 252(AX), Z23, Z16
-	VPANDD        Z0, Z22, Z23
-	VPDPBUSD.BCST 256(AX), Z23, Z1
-	VPDPBUSD.BCST 260(AX), Z23, Z2
-	VPDPBUSD.BCST 264(AX), Z23, Z3
-	VPDPBUSD.BCST 268(AX), Z23, Z4
-	VPDPBUSD.BCST 272(AX), Z23, Z5
-	VPDPBUSD.BCST 276(AX), Z23, Z6
-	VPDPBUSD.BCST 280(AX), Z23, Z7
-	VPDPBUSD.BCST 284(AX), Z23, Z8
-	VPDPBUSD.BCST 288(AX), Z23, Z9
-	VPDPBUSD.BCST 292(AX), Z23, Z10
-	VPDPBUSD.BCST 296(AX), Z23, Z11
-	VPDPBUSD.BCST 300(AX), Z23, Z12
-	VPDPBUSD.BCST 304(AX), Z23, Z13
-	VPDPBUSD.BCST 308(AX), Z23, Z14
-	VPDPBUSD.BCST 312(AX), Z23, Z15
-	VPDPBUSD.BCST 316(AX), Z23, Z16
-	VPSRLD        $0x02, Z22, Z23
-	VPANDD        Z0, Z23, Z23
-	VPDPBUSD.BCST 320(AX), Z23, Z1
-	VPDPBUSD.BCST 324(AX), Z23, Z2
-	VPDPBUSD.BCST 328(AX), Z23, Z3
-	VPDPBUSD.BCST 332(AX), Z23, Z4
-	VPDPBUSD.BCST 336(AX), Z23, Z5
-	VPDPBUSD.BCST 340(AX), Z23, Z6
-	VPDPBUSD.BCST 344(AX), Z23, Z7
-	VPDPBUSD.BCST 348(AX), Z23, Z8
-	VPDPBUSD.BCST 352(AX), Z23, Z9
-	VPDPBUSD.BCST 356(AX), Z23, Z10
-	VPDPBUSD.BCST 360(AX), Z23, Z11
-	VPDPBUSD.BCST 364(AX), Z23, Z12
-	VPDPBUSD.BCST 368(AX), Z23, Z13
-	VPDPBUSD.BCST 372(AX), Z23, Z14
-	VPDPBUSD.BCST 376(AX), Z23, Z15
-	VPDPBUSD.BCST 380(AX), Z23, Z16
-	VPSRLD        $0x04, Z22, Z23
-	VPANDD        Z0, Z23, Z23
-	VPDPBUSD.BCST 384(AX), Z23, Z1
-	VPDPBUSD.BCST 388(AX), Z23, Z2
-	VPDPBUSD.BCST 392(AX), Z23, Z3
-	VPDPBUSD.BCST 396(AX), Z23, Z4
-	VPDPBUSD.BCST 400(AX), Z23, Z5
-	VPDPBUSD.BCST 404(AX), Z23, Z6
-	VPDPBUSD.BCST 408(AX), Z23, Z7
-	VPDPBUSD.BCST 412(AX), Z23, Z8
-	VPDPBUSD.BCST 416(AX), Z23, Z9
-	VPDPBUSD.BCST 420(AX), Z23, Z10
-	VPDPBUSD.BCST 424(AX), Z23, Z11
-	VPDPBUSD.BCST 428(AX), Z23, Z12
-	VPDPBUSD.BCST 432(AX), Z23, Z13
-	VPDPBUSD.BCST 436(AX), Z23, Z14
-	VPDPBUSD.BCST 440(AX), Z23, Z15
-	VPDPBUSD.BCST 444(AX), Z23, Z16
-	VPSRLD        $0x06, Z22, Z22
-	VPANDD        Z0, Z22, Z22
-	VPDPBUSD.BCST 448(AX), Z22, Z1
-	VPDPBUSD.BCST 452(AX), Z22, Z2
-	VPDPBUSD.BCST 456(AX), Z22, Z3
-	VPDPBUSD.BCST 460(AX), Z22, Z4
-	VPDPBUSD.BCST 464(AX), Z22, Z5
-	VPDPBUSD.BCST 468(AX), Z22, Z6
-	VPDPBUSD.BCST 472(AX), Z22, Z7
-	VPDPBUSD.BCST 476(AX), Z22, Z8
-	VPDPBUSD.BCST 480(AX), Z22, Z9
-	VPDPBUSD.BCST 484(AX), Z22, Z10
-	VPDPBUSD.BCST 488(AX), Z22, Z11
-	VPDPBUSD.BCST 492(AX), Z22, Z12
-	VPDPBUSD.BCST 496(AX), Z22, Z13
-	VPDPBUSD.BCST 500(AX), Z22, Z14
-	VPDPBUSD.BCST 504(AX), Z22, Z15
-	VPDPBUSD.BCST 508(AX), Z22, Z16
-	VPANDD        Z0, Z24, Z22
-	VPDPBUSD.BCST 512(AX), Z22, Z1
-	VPDPBUSD.BCST 516(AX), Z22, Z2
-	VPDPBUSD.BCST 520(AX), Z22, Z3
-	VPDPBUSD.BCST 524(AX), Z22, Z4
-	VPDPBUSD.BCST 528(AX), Z22, Z5
-	VPDPBUSD.BCST 532(AX), Z22, Z6
-	VPDPBUSD.BCST 536(AX), Z22, Z7
-	VPDPBUSD.BCST 540(AX), Z22, Z8
-	VPDPBUSD.BCST 544(AX), Z22, Z9
-	VPDPBUSD.BCST 548(AX), Z22, Z10
-	VPDPBUSD.BCST 552(AX), Z22, Z11
-	VPDPBUSD.BCST 556(AX), Z22, Z12
-	VPDPBUSD.BCST 560(AX), Z22, Z13
-	VPDPBUSD.BCST 564(AX), Z22, Z14
-	VPDPBUSD.BCST 568(AX), Z22, Z15
-	VPDPBUSD.BCST 572(AX), Z22, Z16
-	VPSRLD        $0x02, Z24, Z22
-	VPANDD        Z0, Z22, Z22
-	VPDPBUSD.BCST 576(AX), Z22, Z1
-	VPDPBUSD.BCST 580(AX), Z22, Z2
-	VPDPBUSD.BCST 584(AX), Z22, Z3
-	VPDPBUSD.BCST 588(AX), Z22, Z4
-	VPDPBUSD.BCST 592(AX), Z22, Z5
-	VPDPBUSD.BCST 596(AX), Z22, Z6
-	VPDPBUSD.BCST 600(AX), Z22, Z7
-	VPDPBUSD.BCST 604(AX), Z22, Z8
-	VPDPBUSD.BCST 608(AX), Z22, Z9
-	VPDPBUSD.BCST 612(AX), Z22, Z10
-	VPDPBUSD.BCST 616(AX), Z22, Z11
-	VPDPBUSD.BCST 620(AX), Z22, Z12
-	VPDPBUSD.BCST 624(AX), Z22, Z13
-	VPDPBUSD.BCST 628(AX), Z22, Z14
-	VPDPBUSD.BCST 632(AX), Z22, Z15
-	VPDPBUSD.BCST 636(AX), Z22, Z16
-	VPSRLD        $0x04, Z24, Z22
-	VPANDD        Z0, Z22, Z22
-	VPDPBUSD.BCST 640(AX), Z22, Z1
-	VPDPBUSD.BCST 644(AX), Z22, Z2
-	VPDPBUSD.BCST 648(AX), Z22, Z3
-	VPDPBUSD.BCST 652(AX), Z22, Z4
-	VPDPBUSD.BCST 656(AX), Z22, Z5
-	VPDPBUSD.BCST 660(AX), Z22, Z6
-	VPDPBUSD.BCST 664(AX), Z22, Z7
-	VPDPBUSD.BCST 668(AX), Z22, Z8
-	VPDPBUSD.BCST 672(AX), Z22, Z9
-	VPDPBUSD.BCST 676(AX), Z22, Z10
-	VPDPBUSD.BCST 680(AX), Z22, Z11
-	VPDPBUSD.BCST 684(AX), Z22, Z12
-	VPDPBUSD.BCST 688(AX), Z22, Z13
-	VPDPBUSD.BCST 692(AX), Z22, Z14
-	VPDPBUSD.BCST 696(AX), Z22, Z15
-	VPDPBUSD.BCST 700(AX), Z22, Z16
-	VPSRLD        $0x06, Z24, Z22
-	VPANDD        Z0, Z22, Z22
-	VPDPBUSD.BCST 704(AX), Z22, Z1
-	VPDPBUSD.BCST 708(AX), Z22, Z2
-	VPDPBUSD.BCST 712(AX), Z22, Z3
-	VPDPBUSD.BCST 716(AX), Z22, Z4
-	VPDPBUSD.BCST 720(AX), Z22, Z5
-	VPDPBUSD.BCST 724(AX), Z22, Z6
-	VPDPBUSD.BCST 728(AX), Z22, Z7
-	VPDPBUSD.BCST 732(AX), Z22, Z8
-	VPDPBUSD.BCST 736(AX), Z22, Z9
-	VPDPBUSD.BCST 740(AX), Z22, Z10
-	VPDPBUSD.BCST 744(AX), Z22, Z11
-	VPDPBUSD.BCST 748(AX), Z22, Z12
-	VPDPBUSD.BCST 752(AX), Z22, Z13
-	VPDPBUSD.BCST 756(AX), Z22, Z14
-	VPDPBUSD.BCST 760(AX), Z22, Z15
-	VPDPBUSD.BCST 764(AX), Z22, Z16
-	VPANDD        Z0, Z25, Z22
-	VPDPBUSD.BCST 768(AX), Z22, Z1
-	VPDPBUSD.BCST 772(AX), Z22, Z2
-	VPDPBUSD.BCST 776(AX), Z22, Z3
-	VPDPBUSD.BCST 780(AX), Z22, Z4
-	VPDPBUSD.BCST 784(AX), Z22, Z5
-	VPDPBUSD.BCST 788(AX), Z22, Z6
-	VPDPBUSD.BCST 792(AX), Z22, Z7
-	VPDPBUSD.BCST 796(AX), Z22, Z8
-	VPDPBUSD.BCST 800(AX), Z22, Z9
-	VPDPBUSD.BCST 804(AX), Z22, Z10
-	VPDPBUSD.BCST 808(AX), Z22, Z11
-	VPDPBUSD.BCST 812(AX), Z22, Z12
-	VPDPBUSD.BCST 816(AX), Z22, Z13
-	VPDPBUSD.BCST 820(AX), Z22, Z14
-	VPDPBUSD.BCST 824(AX), Z22, Z15
-	VPDPBUSD.BCST 828(AX), Z22, Z16
-	VPSRLD        $0x02, Z25, Z22
-	VPANDD        Z0, Z22, Z22
-	VPDPBUSD.BCST 832(AX), Z22, Z1
-	VPDPBUSD.BCST 836(AX), Z22, Z2
-	VPDPBUSD.BCST 840(AX), Z22, Z3
-	VPDPBUSD.BCST 844(AX), Z22, Z4
-	VPDPBUSD.BCST 848(AX), Z22, Z5
-	VPDPBUSD.BCST 852(AX), Z22, Z6
-	VPDPBUSD.BCST 856(AX), Z22, Z7
-	VPDPBUSD.BCST 860(AX), Z22, Z8
-	VPDPBUSD.BCST 864(AX), Z22, Z9
-	VPDPBUSD.BCST 868(AX), Z22, Z10
-	VPDPBUSD.BCST 872(AX), Z22, Z11
-	VPDPBUSD.BCST 876(AX), Z22, Z12
-	VPDPBUSD.BCST 880(AX), Z22, Z13
-	VPDPBUSD.BCST 884(AX), Z22, Z14
-	VPDPBUSD.BCST 888(AX), Z22, Z15
-	VPDPBUSD.BCST 892(AX), Z22, Z16
-	VPSRLD        $0x04, Z25, Z22
-	VPANDD        Z0, Z22, Z22
-	VPDPBUSD.BCST 896(AX), Z22, Z1
-	VPDPBUSD.BCST 900(AX), Z22, Z2
-	VPDPBUSD.BCST 904(AX), Z22, Z3
-	VPDPBUSD.BCST 908(AX), Z22, Z4
-	VPDPBUSD.BCST 912(AX), Z22, Z5
-	VPDPBUSD.BCST 916(AX), Z22, Z6
-	VPDPBUSD.BCST 920(AX), Z22, Z7
-	VPDPBUSD.BCST 924(AX), Z22, Z8
-	VPDPBUSD.BCST 928(AX), Z22, Z9
-	VPDPBUSD.BCST 932(AX), Z22, Z10
-	VPDPBUSD.BCST 936(AX), Z22, Z11
-	VPDPBUSD.BCST 940(AX), Z22, Z12
-	VPDPBUSD.BCST 944(AX), Z22, Z13
-	VPDPBUSD.BCST 948(AX), Z22, Z14
-	VPDPBUSD.BCST 952(AX), Z22, Z15
-	VPDPBUSD.BCST 956(AX), Z22, Z16
-	VPSRLD        $0x06, Z25, Z22
-	VPANDD        Z0, Z22, Z22
-	VPDPBUSD.BCST 960(AX), Z22, Z1
-	VPDPBUSD.BCST 964(AX), Z22, Z2
-	VPDPBUSD.BCST 968(AX), Z22, Z3
-	VPDPBUSD.BCST 972(AX), Z22, Z4
-	VPDPBUSD.BCST 976(AX), Z22, Z5
-	VPDPBUSD.BCST 980(AX), Z22, Z6
-	VPDPBUSD.BCST 984(AX), Z22, Z7
-	VPDPBUSD.BCST 988(AX), Z22, Z8
-	VPDPBUSD.BCST 992(AX), Z22, Z9
-	VPDPBUSD.BCST 996(AX), Z22, Z10
-	VPDPBUSD.BCST 1000(AX), Z22, Z11
-	VPDPBUSD.BCST 1004(AX), Z22, Z12
-	VPDPBUSD.BCST 1008(AX), Z22, Z13
-	VPDPBUSD.BCST 1012(AX), Z22, Z14
-	VPDPBUSD.BCST 1016(AX), Z22, Z15
-	VPDPBUSD.BCST 1020(AX), Z22, Z16
-	ADDQ          $+1024, AX
+	VPSRLD        $0x02, Z23, Z23
+	VPANDD        Z0, Z22, Z26
+	VPDPBUSD.BCST 256(AX), Z26, Z1
+	VPDPBUSD.BCST 260(AX), Z26, Z2
+	VPDPBUSD.BCST 264(AX), Z26, Z3
+	VPDPBUSD.BCST 268(AX), Z26, Z4
+	VPDPBUSD.BCST 272(AX), Z26, Z5
+	VPDPBUSD.BCST 276(AX), Z26, Z6
+	VPDPBUSD.BCST 280(AX), Z26, Z7
+	VPDPBUSD.BCST 284(AX), Z26, Z8
+	VPDPBUSD.BCST 288(AX), Z26, Z9
+	VPDPBUSD.BCST 292(AX), Z26, Z10
+	VPDPBUSD.BCST 296(AX), Z26, Z11
+	VPDPBUSD.BCST 300(AX), Z26, Z12
+	VPDPBUSD.BCST 304(AX), Z26, Z13
+	VPDPBUSD.BCST 308(AX), Z26, Z14
+	VPDPBUSD.BCST 312(AX), Z26, Z15
+	VPDPBUSD.BCST 316(AX), Z26, Z16
+	VPSRLD        $0x02, Z22, Z22
+	VPANDD        Z0, Z24, Z26
+	VPDPBUSD.BCST 512(AX), Z26, Z1
+	VPDPBUSD.BCST 516(AX), Z26, Z2
+	VPDPBUSD.BCST 520(AX), Z26, Z3
+	VPDPBUSD.BCST 524(AX), Z26, Z4
+	VPDPBUSD.BCST 528(AX), Z26, Z5
+	VPDPBUSD.BCST 532(AX), Z26, Z6
+	VPDPBUSD.BCST 536(AX), Z26, Z7
+	VPDPBUSD.BCST 540(AX), Z26, Z8
+	VPDPBUSD.BCST 544(AX), Z26, Z9
+	VPDPBUSD.BCST 548(AX), Z26, Z10
+	VPDPBUSD.BCST 552(AX), Z26, Z11
+	VPDPBUSD.BCST 556(AX), Z26, Z12
+	VPDPBUSD.BCST 560(AX), Z26, Z13
+	VPDPBUSD.BCST 564(AX), Z26, Z14
+	VPDPBUSD.BCST 568(AX), Z26, Z15
+	VPDPBUSD.BCST 572(AX), Z26, Z16
+	VPSRLD        $0x02, Z24, Z24
+	VPANDD        Z0, Z25, Z26
+	VPDPBUSD.BCST 768(AX), Z26, Z1
+	VPDPBUSD.BCST 772(AX), Z26, Z2
+	VPDPBUSD.BCST 776(AX), Z26, Z3
+	VPDPBUSD.BCST 780(AX), Z26, Z4
+	VPDPBUSD.BCST 784(AX), Z26, Z5
+	VPDPBUSD.BCST 788(AX), Z26, Z6
+	VPDPBUSD.BCST 792(AX), Z26, Z7
+	VPDPBUSD.BCST 796(AX), Z26, Z8
+	VPDPBUSD.BCST 800(AX), Z26, Z9
+	VPDPBUSD.BCST 804(AX), Z26, Z10
+	VPDPBUSD.BCST 808(AX), Z26, Z11
+	VPDPBUSD.BCST 812(AX), Z26, Z12
+	VPDPBUSD.BCST 816(AX), Z26, Z13
+	VPDPBUSD.BCST 820(AX), Z26, Z14
+	VPDPBUSD.BCST 824(AX), Z26, Z15
+	VPDPBUSD.BCST 828(AX), Z26, Z16
+	VPSRLD        $0x02, Z25, Z25
+	ADDQ          $+64, AX
+	DECQ          R14
+	JNZ           shift
+	ADDQ          $+768, AX
 	ADDQ          $+256, DX
 	DECQ          R13
 	JNZ           more
@@ -12193,7 +9607,6 @@ group:
 	VMULPS        Z1, Z16, Z16
 	VADDPS        960(R11), Z16, Z16
 	VMOVUPS       Z16, 960(R11)
-
 added:
 	DECQ    CX
 	JNZ     block
@@ -12282,7 +9695,6 @@ added:
 	ADDQ    CX, AX
 	VMOVUPS 960(R11), Z1
 	VMOVUPS Z1, K1, (AX)
-
 stored:
 	MOVQ BX, AX
 	SHLQ $0x04, AX
@@ -12292,7 +9704,6 @@ stored:
 	JNZ  tile
 	VZEROUPPER
 	RET
-
 more:
 	ADDQ $+16, DI
 	ADDQ $+16, R8
@@ -12315,7 +9726,6 @@ TEXT ·codes64Batch16AVX512VNNI(SB), $1088-88
 	ADDQ      $+128, CX
 	IMULQ     blocks+56(FP), CX
 	ADDQ      R10, CX
-
 rows:
 	MOVQ    R10, R9
 	MOVQ    panel+24(FP), AX
@@ -12338,7 +9748,6 @@ rows:
 	VMOVUPS Z17, 960(BX)
 	XORQ    DI, DI
 	MOVQ    blocks+56(FP), R8
-
 block:
 	VPBROADCASTD (AX), Z1
 	VPBROADCASTD 4(AX), Z2
@@ -12359,7 +9768,6 @@ block:
 	ADDQ         $+64, AX
 	MOVQ         groups+64(FP), R11
 	SHLQ         $0x02, R11
-
 dword:
 	VMOVDQU64     (R9), Z18
 	PREFETCHT0    (CX)
@@ -12573,7 +9981,6 @@ dword:
 	VMULPS        Z1, Z16, Z16
 	VADDPS        960(BX), Z16, Z16
 	VMOVUPS       Z16, 960(BX)
-
 added:
 	ADDQ         $+128, R9
 	DECQ         R8
@@ -12660,7 +10067,6 @@ added:
 	ADDQ         DI, AX
 	VMOVUPS      960(BX), Z1
 	VMOVUPS      Z1, K1, (AX)
-
 stored:
 	ADDQ $+64, dst+0(FP)
 	ADDQ $+64, R10
@@ -12689,7 +10095,6 @@ TEXT ·digits64Batch16AVX512VNNI(SB), $1088-80
 	ADDQ         $+128, CX
 	IMULQ        blocks+56(FP), CX
 	ADDQ         R10, CX
-
 rows:
 	MOVQ    R10, R9
 	MOVQ    panel+24(FP), AX
@@ -12712,7 +10117,6 @@ rows:
 	VMOVUPS Z1, 960(BX)
 	XORQ    DI, DI
 	MOVQ    blocks+56(FP), R8
-
 block:
 	VPBROADCASTD (AX), Z0
 	VPBROADCASTD 4(AX), Z2
@@ -12732,8 +10136,10 @@ block:
 	VPBROADCASTD 60(AX), Z16
 	ADDQ         $+64, AX
 	MOVQ         $+4, R11
-
-first:
+	MOVQ         $+256, R12
+dwords:
+	LEAQ (R12)(R12*2), R13
+dword:
 	VMOVDQU64     (R9), Z20
 	PREFETCHT0    (CX)
 	VPCMPUB       $0x06, Z18, Z20, K1
@@ -12762,213 +10168,98 @@ first:
 	VPCMPUB       $0x06, Z19, Z21, K2
 	VMOVDQU8.Z    Z17, K1, Z20
 	VPADDB        Z17, Z20, K2, Z20
-	VPDPBUSD.BCST 256(AX), Z20, Z0
-	VPDPBUSD.BCST 260(AX), Z20, Z2
-	VPDPBUSD.BCST 264(AX), Z20, Z3
-	VPDPBUSD.BCST 268(AX), Z20, Z4
-	VPDPBUSD.BCST 272(AX), Z20, Z5
-	VPDPBUSD.BCST 276(AX), Z20, Z6
-	VPDPBUSD.BCST 280(AX), Z20, Z7
-	VPDPBUSD.BCST 284(AX), Z20, Z8
-	VPDPBUSD.BCST 288(AX), Z20, Z9
-	VPDPBUSD.BCST 292(AX), Z20, Z10
-	VPDPBUSD.BCST 296(AX), Z20, Z11
-	VPDPBUSD.BCST 300(AX), Z20, Z12
-	VPDPBUSD.BCST 304(AX), Z20, Z13
-	VPDPBUSD.BCST 308(AX), Z20, Z14
-	VPDPBUSD.BCST 312(AX), Z20, Z15
-	VPDPBUSD.BCST 316(AX), Z20, Z16
+	VPDPBUSD.BCST (AX)(R12*1), Z20, Z0
+	VPDPBUSD.BCST 4(AX)(R12*1), Z20, Z2
+	VPDPBUSD.BCST 8(AX)(R12*1), Z20, Z3
+	VPDPBUSD.BCST 12(AX)(R12*1), Z20, Z4
+	VPDPBUSD.BCST 16(AX)(R12*1), Z20, Z5
+	VPDPBUSD.BCST 20(AX)(R12*1), Z20, Z6
+	VPDPBUSD.BCST 24(AX)(R12*1), Z20, Z7
+	VPDPBUSD.BCST 28(AX)(R12*1), Z20, Z8
+	VPDPBUSD.BCST 32(AX)(R12*1), Z20, Z9
+	VPDPBUSD.BCST 36(AX)(R12*1), Z20, Z10
+	VPDPBUSD.BCST 40(AX)(R12*1), Z20, Z11
+	VPDPBUSD.BCST 44(AX)(R12*1), Z20, Z12
+	VPDPBUSD.BCST 48(AX)(R12*1), Z20, Z13
+	VPDPBUSD.BCST 52(AX)(R12*1), Z20, Z14
+	VPDPBUSD.BCST 56(AX)(R12*1), Z20, Z15
+	VPDPBUSD.BCST 60(AX)(R12*1), Z20, Z16
 	VPADDB        Z21, Z21, Z20
 	VPADDB        Z21, Z20, Z20
 	VPCMPUB       $0x06, Z18, Z20, K1
 	VPCMPUB       $0x06, Z19, Z20, K2
 	VMOVDQU8.Z    Z17, K1, Z21
 	VPADDB        Z17, Z21, K2, Z21
-	VPDPBUSD.BCST 512(AX), Z21, Z0
-	VPDPBUSD.BCST 516(AX), Z21, Z2
-	VPDPBUSD.BCST 520(AX), Z21, Z3
-	VPDPBUSD.BCST 524(AX), Z21, Z4
-	VPDPBUSD.BCST 528(AX), Z21, Z5
-	VPDPBUSD.BCST 532(AX), Z21, Z6
-	VPDPBUSD.BCST 536(AX), Z21, Z7
-	VPDPBUSD.BCST 540(AX), Z21, Z8
-	VPDPBUSD.BCST 544(AX), Z21, Z9
-	VPDPBUSD.BCST 548(AX), Z21, Z10
-	VPDPBUSD.BCST 552(AX), Z21, Z11
-	VPDPBUSD.BCST 556(AX), Z21, Z12
-	VPDPBUSD.BCST 560(AX), Z21, Z13
-	VPDPBUSD.BCST 564(AX), Z21, Z14
-	VPDPBUSD.BCST 568(AX), Z21, Z15
-	VPDPBUSD.BCST 572(AX), Z21, Z16
+	VPDPBUSD.BCST (AX)(R12*2), Z21, Z0
+	VPDPBUSD.BCST 4(AX)(R12*2), Z21, Z2
+	VPDPBUSD.BCST 8(AX)(R12*2), Z21, Z3
+	VPDPBUSD.BCST 12(AX)(R12*2), Z21, Z4
+	VPDPBUSD.BCST 16(AX)(R12*2), Z21, Z5
+	VPDPBUSD.BCST 20(AX)(R12*2), Z21, Z6
+	VPDPBUSD.BCST 24(AX)(R12*2), Z21, Z7
+	VPDPBUSD.BCST 28(AX)(R12*2), Z21, Z8
+	VPDPBUSD.BCST 32(AX)(R12*2), Z21, Z9
+	VPDPBUSD.BCST 36(AX)(R12*2), Z21, Z10
+	VPDPBUSD.BCST 40(AX)(R12*2), Z21, Z11
+	VPDPBUSD.BCST 44(AX)(R12*2), Z21, Z12
+	VPDPBUSD.BCST 48(AX)(R12*2), Z21, Z13
+	VPDPBUSD.BCST 52(AX)(R12*2), Z21, Z14
+	VPDPBUSD.BCST 56(AX)(R12*2), Z21, Z15
+	VPDPBUSD.BCST 60(AX)(R12*2), Z21, Z16
 	VPADDB        Z20, Z20, Z21
 	VPADDB        Z20, Z21, Z21
 	VPCMPUB       $0x06, Z18, Z21, K1
 	VPCMPUB       $0x06, Z19, Z21, K2
 	VMOVDQU8.Z    Z17, K1, Z20
 	VPADDB        Z17, Z20, K2, Z20
-	VPDPBUSD.BCST 768(AX), Z20, Z0
-	VPDPBUSD.BCST 772(AX), Z20, Z2
-	VPDPBUSD.BCST 776(AX), Z20, Z3
-	VPDPBUSD.BCST 780(AX), Z20, Z4
-	VPDPBUSD.BCST 784(AX), Z20, Z5
-	VPDPBUSD.BCST 788(AX), Z20, Z6
-	VPDPBUSD.BCST 792(AX), Z20, Z7
-	VPDPBUSD.BCST 796(AX), Z20, Z8
-	VPDPBUSD.BCST 800(AX), Z20, Z9
-	VPDPBUSD.BCST 804(AX), Z20, Z10
-	VPDPBUSD.BCST 808(AX), Z20, Z11
-	VPDPBUSD.BCST 812(AX), Z20, Z12
-	VPDPBUSD.BCST 816(AX), Z20, Z13
-	VPDPBUSD.BCST 820(AX), Z20, Z14
-	VPDPBUSD.BCST 824(AX), Z20, Z15
-	VPDPBUSD.BCST 828(AX), Z20, Z16
+	VPDPBUSD.BCST (AX)(R13*1), Z20, Z0
+	VPDPBUSD.BCST 4(AX)(R13*1), Z20, Z2
+	VPDPBUSD.BCST 8(AX)(R13*1), Z20, Z3
+	VPDPBUSD.BCST 12(AX)(R13*1), Z20, Z4
+	VPDPBUSD.BCST 16(AX)(R13*1), Z20, Z5
+	VPDPBUSD.BCST 20(AX)(R13*1), Z20, Z6
+	VPDPBUSD.BCST 24(AX)(R13*1), Z20, Z7
+	VPDPBUSD.BCST 28(AX)(R13*1), Z20, Z8
+	VPDPBUSD.BCST 32(AX)(R13*1), Z20, Z9
+	VPDPBUSD.BCST 36(AX)(R13*1), Z20, Z10
+	VPDPBUSD.BCST 40(AX)(R13*1), Z20, Z11
+	VPDPBUSD.BCST 44(AX)(R13*1), Z20, Z12
+	VPDPBUSD.BCST 48(AX)(R13*1), Z20, Z13
+	VPDPBUSD.BCST 52(AX)(R13*1), Z20, Z14
+	VPDPBUSD.BCST 56(AX)(R13*1), Z20, Z15
+	VPDPBUSD.BCST 60(AX)(R13*1), Z20, Z16
 	VPADDB        Z21, Z21, Z20
 	VPADDB        Z21, Z20, Z20
 	VPCMPUB       $0x06, Z18, Z20, K1
 	VPCMPUB       $0x06, Z19, Z20, K2
 	VMOVDQU8.Z    Z17, K1, Z20
 	VPADDB        Z17, Z20, K2, Z20
-	VPDPBUSD.BCST 1024(AX), Z20, Z0
-	VPDPBUSD.BCST 1028(AX), Z20, Z2
-	VPDPBUSD.BCST 1032(AX), Z20, Z3
-	VPDPBUSD.BCST 1036(AX), Z20, Z4
-	VPDPBUSD.BCST 1040(AX), Z20, Z5
-	VPDPBUSD.BCST 1044(AX), Z20, Z6
-	VPDPBUSD.BCST 1048(AX), Z20, Z7
-	VPDPBUSD.BCST 1052(AX), Z20, Z8
-	VPDPBUSD.BCST 1056(AX), Z20, Z9
-	VPDPBUSD.BCST 1060(AX), Z20, Z10
-	VPDPBUSD.BCST 1064(AX), Z20, Z11
-	VPDPBUSD.BCST 1068(AX), Z20, Z12
-	VPDPBUSD.BCST 1072(AX), Z20, Z13
-	VPDPBUSD.BCST 1076(AX), Z20, Z14
-	VPDPBUSD.BCST 1080(AX), Z20, Z15
-	VPDPBUSD.BCST 1084(AX), Z20, Z16
+	VPDPBUSD.BCST (AX)(R12*4), Z20, Z0
+	VPDPBUSD.BCST 4(AX)(R12*4), Z20, Z2
+	VPDPBUSD.BCST 8(AX)(R12*4), Z20, Z3
+	VPDPBUSD.BCST 12(AX)(R12*4), Z20, Z4
+	VPDPBUSD.BCST 16(AX)(R12*4), Z20, Z5
+	VPDPBUSD.BCST 20(AX)(R12*4), Z20, Z6
+	VPDPBUSD.BCST 24(AX)(R12*4), Z20, Z7
+	VPDPBUSD.BCST 28(AX)(R12*4), Z20, Z8
+	VPDPBUSD.BCST 32(AX)(R12*4), Z20, Z9
+	VPDPBUSD.BCST 36(AX)(R12*4), Z20, Z10
+	VPDPBUSD.BCST 40(AX)(R12*4), Z20, Z11
+	VPDPBUSD.BCST 44(AX)(R12*4), Z20, Z12
+	VPDPBUSD.BCST 48(AX)(R12*4), Z20, Z13
+	VPDPBUSD.BCST 52(AX)(R12*4), Z20, Z14
+	VPDPBUSD.BCST 56(AX)(R12*4), Z20, Z15
+	VPDPBUSD.BCST 60(AX)(R12*4), Z20, Z16
 	ADDQ          $+256, R9
 	ADDQ          $+64, CX
 	ADDQ          $+64, AX
 	DECQ          R11
-	JNZ           first
-	ADDQ          $+1024, AX
+	JNZ           dword
+	LEAQ          (AX)(R12*4), AX
 	MOVQ          $+2, R11
-
-second:
-	VMOVDQU64     (R9), Z20
-	PREFETCHT0    (CX)
-	VPCMPUB       $0x06, Z18, Z20, K1
-	VPCMPUB       $0x06, Z19, Z20, K2
-	VMOVDQU8.Z    Z17, K1, Z21
-	VPADDB        Z17, Z21, K2, Z21
-	VPDPBUSD.BCST (AX), Z21, Z0
-	VPDPBUSD.BCST 4(AX), Z21, Z2
-	VPDPBUSD.BCST 8(AX), Z21, Z3
-	VPDPBUSD.BCST 12(AX), Z21, Z4
-	VPDPBUSD.BCST 16(AX), Z21, Z5
-	VPDPBUSD.BCST 20(AX), Z21, Z6
-	VPDPBUSD.BCST 24(AX), Z21, Z7
-	VPDPBUSD.BCST 28(AX), Z21, Z8
-	VPDPBUSD.BCST 32(AX), Z21, Z9
-	VPDPBUSD.BCST 36(AX), Z21, Z10
-	VPDPBUSD.BCST 40(AX), Z21, Z11
-	VPDPBUSD.BCST 44(AX), Z21, Z12
-	VPDPBUSD.BCST 48(AX), Z21, Z13
-	VPDPBUSD.BCST 52(AX), Z21, Z14
-	VPDPBUSD.BCST 56(AX), Z21, Z15
-	VPDPBUSD.BCST 60(AX), Z21, Z16
-	VPADDB        Z20, Z20, Z21
-	VPADDB        Z20, Z21, Z21
-	VPCMPUB       $0x06, Z18, Z21, K1
-	VPCMPUB       $0x06, Z19, Z21, K2
-	VMOVDQU8.Z    Z17, K1, Z20
-	VPADDB        Z17, Z20, K2, Z20
-	VPDPBUSD.BCST 128(AX), Z20, Z0
-	VPDPBUSD.BCST 132(AX), Z20, Z2
-	VPDPBUSD.BCST 136(AX), Z20, Z3
-	VPDPBUSD.BCST 140(AX), Z20, Z4
-	VPDPBUSD.BCST 144(AX), Z20, Z5
-	VPDPBUSD.BCST 148(AX), Z20, Z6
-	VPDPBUSD.BCST 152(AX), Z20, Z7
-	VPDPBUSD.BCST 156(AX), Z20, Z8
-	VPDPBUSD.BCST 160(AX), Z20, Z9
-	VPDPBUSD.BCST 164(AX), Z20, Z10
-	VPDPBUSD.BCST 168(AX), Z20, Z11
-	VPDPBUSD.BCST 172(AX), Z20, Z12
-	VPDPBUSD.BCST 176(AX), Z20, Z13
-	VPDPBUSD.BCST 180(AX), Z20, Z14
-	VPDPBUSD.BCST 184(AX), Z20, Z15
-	VPDPBUSD.BCST 188(AX), Z20, Z16
-	VPADDB        Z21, Z21, Z20
-	VPADDB        Z21, Z20, Z20
-	VPCMPUB       $0x06, Z18, Z20, K1
-	VPCMPUB       $0x06, Z19, Z20, K2
-	VMOVDQU8.Z    Z17, K1, Z21
-	VPADDB        Z17, Z21, K2, Z21
-	VPDPBUSD.BCST 256(AX), Z21, Z0
-	VPDPBUSD.BCST 260(AX), Z21, Z2
-	VPDPBUSD.BCST 264(AX), Z21, Z3
-	VPDPBUSD.BCST 268(AX), Z21, Z4
-	VPDPBUSD.BCST 272(AX), Z21, Z5
-	VPDPBUSD.BCST 276(AX), Z21, Z6
-	VPDPBUSD.BCST 280(AX), Z21, Z7
-	VPDPBUSD.BCST 284(AX), Z21, Z8
-	VPDPBUSD.BCST 288(AX), Z21, Z9
-	VPDPBUSD.BCST 292(AX), Z21, Z10
-	VPDPBUSD.BCST 296(AX), Z21, Z11
-	VPDPBUSD.BCST 300(AX), Z21, Z12
-	VPDPBUSD.BCST 304(AX), Z21, Z13
-	VPDPBUSD.BCST 308(AX), Z21, Z14
-	VPDPBUSD.BCST 312(AX), Z21, Z15
-	VPDPBUSD.BCST 316(AX), Z21, Z16
-	VPADDB        Z20, Z20, Z21
-	VPADDB        Z20, Z21, Z21
-	VPCMPUB       $0x06, Z18, Z21, K1
-	VPCMPUB       $0x06, Z19, Z21, K2
-	VMOVDQU8.Z    Z17, K1, Z20
-	VPADDB        Z17, Z20, K2, Z20
-	VPDPBUSD.BCST 384(AX), Z20, Z0
-	VPDPBUSD.BCST 388(AX), Z20, Z2
-	VPDPBUSD.BCST 392(AX), Z20, Z3
-	VPDPBUSD.BCST 396(AX), Z20, Z4
-	VPDPBUSD.BCST 400(AX), Z20, Z5
-	VPDPBUSD.BCST 404(AX), Z20, Z6
-	VPDPBUSD.BCST 408(AX), Z20, Z7
-	VPDPBUSD.BCST 412(AX), Z20, Z8
-	VPDPBUSD.BCST 416(AX), Z20, Z9
-	VPDPBUSD.BCST 420(AX), Z20, Z10
-	VPDPBUSD.BCST 424(AX), Z20, Z11
-	VPDPBUSD.BCST 428(AX), Z20, Z12
-	VPDPBUSD.BCST 432(AX), Z20, Z13
-	VPDPBUSD.BCST 436(AX), Z20, Z14
-	VPDPBUSD.BCST 440(AX), Z20, Z15
-	VPDPBUSD.BCST 444(AX), Z20, Z16
-	VPADDB        Z21, Z21, Z20
-	VPADDB        Z21, Z20, Z20
-	VPCMPUB       $0x06, Z18, Z20, K1
-	VPCMPUB       $0x06, Z19, Z20, K2
-	VMOVDQU8.Z    Z17, K1, Z20
-	VPADDB        Z17, Z20, K2, Z20
-	VPDPBUSD.BCST 512(AX), Z20, Z0
-	VPDPBUSD.BCST 516(AX), Z20, Z2
-	VPDPBUSD.BCST 520(AX), Z20, Z3
-	VPDPBUSD.BCST 524(AX), Z20, Z4
-	VPDPBUSD.BCST 528(AX), Z20, Z5
-	VPDPBUSD.BCST 532(AX), Z20, Z6
-	VPDPBUSD.BCST 536(AX), Z20, Z7
-	VPDPBUSD.BCST 540(AX), Z20, Z8
-	VPDPBUSD.BCST 544(AX), Z20, Z9
-	VPDPBUSD.BCST 548(AX), Z20, Z10
-	VPDPBUSD.BCST 552(AX), Z20, Z11
-	VPDPBUSD.BCST 556(AX), Z20, Z12
-	VPDPBUSD.BCST 560(AX), Z20, Z13
-	VPDPBUSD.BCST 564(AX), Z20, Z14
-	VPDPBUSD.BCST 568(AX), Z20, Z15
-	VPDPBUSD.BCST 572(AX), Z20, Z16
-	ADDQ          $+256, R9
-	ADDQ          $+64, CX
-	ADDQ          $+64, AX
-	DECQ          R11
-	JNZ           second
-	ADDQ          $+512, AX
+	CMPQ          R12, $+128
+	MOVQ          $+128, R12
+	JNE           dwords
 	MOVQ          R9, R11
 	SUBQ          DX, R11
 	VPMOVZXWD     (R11), Z20
@@ -13158,7 +10449,6 @@ second:
 	VMULPS        Z0, Z16, Z16
 	VADDPS        960(BX), Z16, Z16
 	VMOVUPS       Z16, 960(BX)
-
 added:
 	ADDQ         $+128, R9
 	DECQ         R8
@@ -13245,7 +10535,6 @@ added:
 	ADDQ         DI, AX
 	VMOVUPS      960(BX), Z0
 	VMOVUPS      Z0, K1, (AX)
-
 stored:
 	ADDQ $+64, dst+0(FP)
 	ADDQ $+64, R10
@@ -13268,7 +10557,6 @@ TEXT ·ternaryStripAVXVNNI(SB), $8704-88
 	IMULQ DI, DX
 	ADDQ  CX, DX
 	XORQ  R9, R9
-
 rows:
 	MOVQ    CX, (AX)(R9*8)
 	LEAQ    (CX)(SI*1), R8
@@ -13280,7 +10568,6 @@ rows:
 	XORQ    CX, CX
 	VPXOR   Y0, Y0, Y0
 	LEAQ    4544(AX), SI
-
 zero:
 	VMOVDQU Y0, (SI)
 	VMOVDQU Y0, 32(SI)
@@ -13295,11 +10582,9 @@ zero:
 	JG      zero
 	MOVQ    panel+48(FP), BX
 	VMOVDQU twobitMask0<>+0(SB), Y0
-
 block:
 	LEAQ 448(AX), SI
 	LEAQ 64(CX), DI
-
 expand:
 	MOVQ  rowBytes+40(FP), R8
 	SUBQ  CX, R8
@@ -13309,13 +10594,11 @@ expand:
 	VPXOR X1, X1, X1
 	LEAQ  192(AX), R10
 	XORQ  R11, R11
-
 pad:
 	MOVQ    (AX)(R11*8), R9
 	ADDQ    CX, R9
 	VMOVDQU X1, (R10)
 	XORQ    R12, R12
-
 dword:
 	MOVL (R9)(R12*1), R13
 	MOVL R13, (R10)(R12*1)
@@ -13329,7 +10612,6 @@ dword:
 	INCQ R11
 	CMPQ R11, $+16
 	JLT  pad
-
 whole:
 	MOVQ           (AX), R8
 	VBROADCASTI128 (R8)(CX*1), Y1
@@ -13476,13 +10758,11 @@ whole:
 	ADDQ           $+1024, SI
 	CMPQ           CX, DI
 	JLT            expand
-
 expanded:
 	MOVQ BX, SI
 	LEAQ 4544(AX), DI
 	MOVQ cols+80(FP), R8
 	MOVQ panelStride+56(FP), R9
-
 columns:
 	LEAQ         16(SI), R10
 	LEAQ         448(AX), R11
@@ -13494,8 +10774,7 @@ columns:
 	VPBROADCASTD 8(SI), Y6
 	VPBROADCASTD 12(SI), Y7
 	VPBROADCASTD 12(SI), Y8
-	MOVQ         $+16, R12
-
+	MOVQ         $+32, R12
 steps:
 	VMOVDQU      (R11), Y9
 	VMOVDQU      32(R11), Y10
@@ -13525,36 +10804,8 @@ steps:
 	VPBROADCASTD 28(R10), Y11
 	BYTE         $0xc4; BYTE $0xc2; BYTE $0x35; BYTE $0x50; BYTE $0xfb // VPDPBUSD Y11, Y9, Y7
 	BYTE         $0xc4; BYTE $0x42; BYTE $0x2d; BYTE $0x50; BYTE $0xc3 // VPDPBUSD Y11, Y10, Y8
-	VMOVDQU      128(R11), Y9
-	VMOVDQU      160(R11), Y10
-	VPBROADCASTD 32(R10), Y11
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x35; BYTE $0x50; BYTE $0xcb // VPDPBUSD Y11, Y9, Y1
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x2d; BYTE $0x50; BYTE $0xd3 // VPDPBUSD Y11, Y10, Y2
-	VPBROADCASTD 36(R10), Y11
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x35; BYTE $0x50; BYTE $0xdb // VPDPBUSD Y11, Y9, Y3
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x2d; BYTE $0x50; BYTE $0xe3 // VPDPBUSD Y11, Y10, Y4
-	VPBROADCASTD 40(R10), Y11
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x35; BYTE $0x50; BYTE $0xeb // VPDPBUSD Y11, Y9, Y5
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x2d; BYTE $0x50; BYTE $0xf3 // VPDPBUSD Y11, Y10, Y6
-	VPBROADCASTD 44(R10), Y11
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x35; BYTE $0x50; BYTE $0xfb // VPDPBUSD Y11, Y9, Y7
-	BYTE         $0xc4; BYTE $0x42; BYTE $0x2d; BYTE $0x50; BYTE $0xc3 // VPDPBUSD Y11, Y10, Y8
-	VMOVDQU      192(R11), Y9
-	VMOVDQU      224(R11), Y10
-	VPBROADCASTD 48(R10), Y11
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x35; BYTE $0x50; BYTE $0xcb // VPDPBUSD Y11, Y9, Y1
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x2d; BYTE $0x50; BYTE $0xd3 // VPDPBUSD Y11, Y10, Y2
-	VPBROADCASTD 52(R10), Y11
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x35; BYTE $0x50; BYTE $0xdb // VPDPBUSD Y11, Y9, Y3
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x2d; BYTE $0x50; BYTE $0xe3 // VPDPBUSD Y11, Y10, Y4
-	VPBROADCASTD 56(R10), Y11
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x35; BYTE $0x50; BYTE $0xeb // VPDPBUSD Y11, Y9, Y5
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x2d; BYTE $0x50; BYTE $0xf3 // VPDPBUSD Y11, Y10, Y6
-	VPBROADCASTD 60(R10), Y11
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x35; BYTE $0x50; BYTE $0xfb // VPDPBUSD Y11, Y9, Y7
-	BYTE         $0xc4; BYTE $0x42; BYTE $0x2d; BYTE $0x50; BYTE $0xc3 // VPDPBUSD Y11, Y10, Y8
-	ADDQ         $+64, R10
-	ADDQ         $+256, R11
+	ADDQ         $+32, R10
+	ADDQ         $+128, R11
 	DECQ         R12
 	JNZ          steps
 	VPADDD       (DI), Y1, Y1
@@ -13588,7 +10839,6 @@ steps:
 	MOVQ         scales+64(FP), DI
 	VBROADCASTSS scale+72(FP), Y0
 	VPXOR        Y1, Y1, Y1
-
 store:
 	VBROADCASTSS (DI), Y2
 	VMULPS       Y0, Y2, Y2
@@ -13606,19 +10856,16 @@ store:
 	VMOVDQU      Y3, (CX)
 	VMOVDQU      Y4, 32(CX)
 	JMP          stored
-
 few:
 	VMOVDQU Y3, (AX)
 	VMOVDQU Y4, 32(AX)
 	XORQ    R8, R8
-
 row:
 	MOVL (AX)(R8*4), R9
 	MOVL R9, (CX)(R8*4)
 	INCQ R8
 	CMPQ R8, BX
 	JLT  row
-
 stored:
 	ADDQ DX, CX
 	ADDQ $+64, AX
@@ -13640,7 +10887,6 @@ TEXT ·blocksStripAVXVNNI(SB), $9024-120
 	IMULQ DI, BX
 	ADDQ  CX, BX
 	XORQ  R9, R9
-
 rows:
 	MOVQ    CX, (AX)(R9*8)
 	LEAQ    (CX)(SI*1), R8
@@ -13655,7 +10901,6 @@ rows:
 	MOVQ    scales+64(FP), DI
 	MOVQ    scaleStride+72(FP), R8
 	XORQ    R10, R10
-
 scales:
 	MOVQ    DI, 192(AX)(R10*8)
 	LEAQ    (DI)(R8*1), R9
@@ -13666,7 +10911,6 @@ scales:
 	JLT     scales
 	VPXOR   Y0, Y0, Y0
 	LEAQ    4864(AX), SI
-
 zero:
 	VMOVDQU Y0, (SI)
 	VMOVDQU Y0, 32(SI)
@@ -13686,11 +10930,10 @@ zero:
 	SHLQ    $0x08, DI
 	ADDQ    $+16, DI
 	MOVQ    DI, 712(AX)
-	SHLQ    $0x02, SI
+	SHLQ    $0x03, SI
 	MOVQ    SI, 704(AX)
 	MOVQ    panel+48(FP), SI
 	VMOVDQU twobitMask0<>+0(SB), Y0
-
 block:
 	MOVQ    scaleAt+104(FP), DI
 	ADDQ    CX, DI
@@ -13744,7 +10987,6 @@ block:
 	MOVW    R8, 158(AX)
 	LEAQ    768(AX), DI
 	MOVQ    groups+88(FP), R8
-
 expand:
 	MOVQ           (AX), R9
 	VBROADCASTI128 (R9)(CX*1), Y1
@@ -13898,7 +11140,6 @@ expand:
 	LEAQ           192(AX), R9
 	MOVQ           cols+80(FP), R10
 	MOVQ           panelStride+56(FP), R11
-
 columns:
 	LEAQ         16(DI), R12
 	LEAQ         768(AX), R13
@@ -13911,7 +11152,6 @@ columns:
 	VPBROADCASTD 12(DI), Y9
 	VPBROADCASTD 12(DI), Y10
 	MOVQ         704(AX), R14
-
 steps:
 	VMOVDQU      (R13), Y11
 	VMOVDQU      32(R13), Y12
@@ -13941,36 +11181,8 @@ steps:
 	VPBROADCASTD 28(R12), Y13
 	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
 	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
-	VMOVDQU      128(R13), Y11
-	VMOVDQU      160(R13), Y12
-	VPBROADCASTD 32(R12), Y13
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
-	VPBROADCASTD 36(R12), Y13
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
-	VPBROADCASTD 40(R12), Y13
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
-	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
-	VPBROADCASTD 44(R12), Y13
-	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
-	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
-	VMOVDQU      192(R13), Y11
-	VMOVDQU      224(R13), Y12
-	VPBROADCASTD 48(R12), Y13
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
-	VPBROADCASTD 52(R12), Y13
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
-	VPBROADCASTD 56(R12), Y13
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
-	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
-	VPBROADCASTD 60(R12), Y13
-	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
-	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
-	ADDQ         $+64, R12
-	ADDQ         $+256, R13
+	ADDQ         $+32, R12
+	ADDQ         $+128, R13
 	DECQ         R14
 	JNZ          steps
 	MOVQ         (R9), R12
@@ -14043,7 +11255,6 @@ steps:
 	MOVQ         rows+32(FP), BX
 	MOVQ         cols+80(FP), SI
 	LEAQ         4864(AX), AX
-
 store:
 	VMOVDQU (AX), Y0
 	VMOVDQU 32(AX), Y1
@@ -14052,19 +11263,16 @@ store:
 	VMOVDQU Y0, (CX)
 	VMOVDQU Y1, 32(CX)
 	JMP     stored
-
 few:
 	VMOVDQU Y0, (AX)
 	VMOVDQU Y1, 32(AX)
 	XORQ    DI, DI
-
 row:
 	MOVL (AX)(DI*4), R8
 	MOVL R8, (CX)(DI*4)
 	INCQ DI
 	CMPQ DI, BX
 	JLT  row
-
 stored:
 	ADDQ DX, CX
 	ADDQ $+64, AX
@@ -14097,7 +11305,6 @@ TEXT ·codes64StripAVXVNNI(SB), $8832-104
 	MOVQ  scales+64(FP), DI
 	MOVQ  scaleStride+72(FP), R8
 	XORQ  R10, R10
-
 scales:
 	MOVQ    DI, (AX)(R10*8)
 	LEAQ    (DI)(R8*1), R9
@@ -14108,7 +11315,6 @@ scales:
 	JLT     scales
 	VPXOR   Y0, Y0, Y0
 	LEAQ    4672(AX), SI
-
 zero:
 	VMOVDQU Y0, (SI)
 	VMOVDQU Y0, 32(SI)
@@ -14128,15 +11334,13 @@ zero:
 	SHLQ    $0x08, DI
 	ADDQ    $+16, DI
 	MOVQ    DI, 520(AX)
-	SHLQ    $0x02, SI
+	SHLQ    $0x03, SI
 	MOVQ    SI, 512(AX)
 	MOVQ    panel+48(FP), SI
 	VMOVDQU twobitMask0<>+0(SB), Y0
-
 block:
 	LEAQ 576(AX), DI
 	MOVQ groups+88(FP), R8
-
 expand:
 	VMOVDQU    (CX), Y1
 	VPAND      Y0, Y1, Y2
@@ -14254,7 +11458,6 @@ expand:
 	LEAQ       (AX), R9
 	MOVQ       cols+80(FP), R10
 	MOVQ       panelStride+56(FP), R11
-
 columns:
 	LEAQ         16(DI), R12
 	LEAQ         576(AX), R13
@@ -14267,7 +11470,6 @@ columns:
 	VPBROADCASTD 12(DI), Y9
 	VPBROADCASTD 12(DI), Y10
 	MOVQ         512(AX), R14
-
 steps:
 	VMOVDQU      (R13), Y11
 	VMOVDQU      32(R13), Y12
@@ -14297,36 +11499,8 @@ steps:
 	VPBROADCASTD 28(R12), Y13
 	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
 	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
-	VMOVDQU      128(R13), Y11
-	VMOVDQU      160(R13), Y12
-	VPBROADCASTD 32(R12), Y13
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
-	VPBROADCASTD 36(R12), Y13
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
-	VPBROADCASTD 40(R12), Y13
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
-	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
-	VPBROADCASTD 44(R12), Y13
-	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
-	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
-	VMOVDQU      192(R13), Y11
-	VMOVDQU      224(R13), Y12
-	VPBROADCASTD 48(R12), Y13
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
-	VPBROADCASTD 52(R12), Y13
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
-	VPBROADCASTD 56(R12), Y13
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
-	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
-	VPBROADCASTD 60(R12), Y13
-	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
-	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
-	ADDQ         $+64, R12
-	ADDQ         $+256, R13
+	ADDQ         $+32, R12
+	ADDQ         $+128, R13
 	DECQ         R14
 	JNZ          steps
 	MOVQ         (R9), R12
@@ -14399,7 +11573,6 @@ steps:
 	MOVQ         rows+32(FP), BX
 	MOVQ         cols+80(FP), SI
 	LEAQ         4672(AX), AX
-
 store:
 	VMOVDQU (AX), Y0
 	VMOVDQU 32(AX), Y1
@@ -14408,19 +11581,16 @@ store:
 	VMOVDQU Y0, (CX)
 	VMOVDQU Y1, 32(CX)
 	JMP     stored
-
 few:
 	VMOVDQU Y0, (AX)
 	VMOVDQU Y1, 32(AX)
 	XORQ    DI, DI
-
 row:
 	MOVL (AX)(DI*4), R8
 	MOVL R8, (CX)(DI*4)
 	INCQ DI
 	CMPQ DI, BX
 	JLT  row
-
 stored:
 	ADDQ DX, CX
 	ADDQ $+64, AX
@@ -14442,7 +11612,6 @@ TEXT ·ternaryStripAVX2(SB), $8704-88
 	IMULQ DI, DX
 	ADDQ  CX, DX
 	XORQ  R9, R9
-
 rows:
 	MOVQ    CX, (AX)(R9*8)
 	LEAQ    (CX)(SI*1), R8
@@ -14454,7 +11623,6 @@ rows:
 	XORQ    CX, CX
 	VPXOR   Y0, Y0, Y0
 	LEAQ    4544(AX), SI
-
 zero:
 	VMOVDQU Y0, (SI)
 	VMOVDQU Y0, 32(SI)
@@ -14469,11 +11637,9 @@ zero:
 	JG      zero
 	MOVQ    panel+48(FP), BX
 	VMOVDQU twobitMask0<>+0(SB), Y0
-
 block:
 	LEAQ 448(AX), SI
 	LEAQ 64(CX), DI
-
 expand:
 	MOVQ  rowBytes+40(FP), R8
 	SUBQ  CX, R8
@@ -14483,13 +11649,11 @@ expand:
 	VPXOR X1, X1, X1
 	LEAQ  192(AX), R10
 	XORQ  R11, R11
-
 pad:
 	MOVQ    (AX)(R11*8), R9
 	ADDQ    CX, R9
 	VMOVDQU X1, (R10)
 	XORQ    R12, R12
-
 dword:
 	MOVL (R9)(R12*1), R13
 	MOVL R13, (R10)(R12*1)
@@ -14503,7 +11667,6 @@ dword:
 	INCQ R11
 	CMPQ R11, $+16
 	JLT  pad
-
 whole:
 	MOVQ           (AX), R8
 	VBROADCASTI128 (R8)(CX*1), Y1
@@ -14650,13 +11813,11 @@ whole:
 	ADDQ           $+1024, SI
 	CMPQ           CX, DI
 	JLT            expand
-
 expanded:
 	MOVQ BX, SI
 	LEAQ 4544(AX), DI
 	MOVQ cols+80(FP), R8
 	MOVQ panelStride+56(FP), R9
-
 columns:
 	LEAQ  16(SI), R10
 	LEAQ  448(AX), R11
@@ -14668,8 +11829,7 @@ columns:
 	VPXOR Y6, Y6, Y6
 	VPXOR Y7, Y7, Y7
 	VPXOR Y8, Y8, Y8
-	MOVQ  $+16, R12
-
+	MOVQ  $+32, R12
 steps:
 	VMOVDQU      (R11), Y9
 	VMOVDQU      32(R11), Y10
@@ -14715,52 +11875,8 @@ steps:
 	VPADDW       Y9, Y7, Y7
 	VPMADDUBSW   Y11, Y10, Y9
 	VPADDW       Y9, Y8, Y8
-	VMOVDQU      128(R11), Y9
-	VMOVDQU      160(R11), Y10
-	VPBROADCASTD 32(R10), Y11
-	VPMADDUBSW   Y11, Y9, Y12
-	VPADDW       Y12, Y1, Y1
-	VPMADDUBSW   Y11, Y10, Y11
-	VPADDW       Y11, Y2, Y2
-	VPBROADCASTD 36(R10), Y11
-	VPMADDUBSW   Y11, Y9, Y12
-	VPADDW       Y12, Y3, Y3
-	VPMADDUBSW   Y11, Y10, Y11
-	VPADDW       Y11, Y4, Y4
-	VPBROADCASTD 40(R10), Y11
-	VPMADDUBSW   Y11, Y9, Y12
-	VPADDW       Y12, Y5, Y5
-	VPMADDUBSW   Y11, Y10, Y11
-	VPADDW       Y11, Y6, Y6
-	VPBROADCASTD 44(R10), Y11
-	VPMADDUBSW   Y11, Y9, Y9
-	VPADDW       Y9, Y7, Y7
-	VPMADDUBSW   Y11, Y10, Y9
-	VPADDW       Y9, Y8, Y8
-	VMOVDQU      192(R11), Y9
-	VMOVDQU      224(R11), Y10
-	VPBROADCASTD 48(R10), Y11
-	VPMADDUBSW   Y11, Y9, Y12
-	VPADDW       Y12, Y1, Y1
-	VPMADDUBSW   Y11, Y10, Y11
-	VPADDW       Y11, Y2, Y2
-	VPBROADCASTD 52(R10), Y11
-	VPMADDUBSW   Y11, Y9, Y12
-	VPADDW       Y12, Y3, Y3
-	VPMADDUBSW   Y11, Y10, Y11
-	VPADDW       Y11, Y4, Y4
-	VPBROADCASTD 56(R10), Y11
-	VPMADDUBSW   Y11, Y9, Y12
-	VPADDW       Y12, Y5, Y5
-	VPMADDUBSW   Y11, Y10, Y11
-	VPADDW       Y11, Y6, Y6
-	VPBROADCASTD 60(R10), Y11
-	VPMADDUBSW   Y11, Y9, Y9
-	VPADDW       Y9, Y7, Y7
-	VPMADDUBSW   Y11, Y10, Y9
-	VPADDW       Y9, Y8, Y8
-	ADDQ         $+64, R10
-	ADDQ         $+256, R11
+	ADDQ         $+32, R10
+	ADDQ         $+128, R11
 	DECQ         R12
 	JNZ          steps
 	VPMADDWD     twobitWordOnes<>+0(SB), Y1, Y1
@@ -14818,7 +11934,6 @@ steps:
 	MOVQ         scales+64(FP), DI
 	VBROADCASTSS scale+72(FP), Y0
 	VPXOR        Y1, Y1, Y1
-
 store:
 	VBROADCASTSS (DI), Y2
 	VMULPS       Y0, Y2, Y2
@@ -14836,19 +11951,16 @@ store:
 	VMOVDQU      Y3, (CX)
 	VMOVDQU      Y4, 32(CX)
 	JMP          stored
-
 few:
 	VMOVDQU Y3, (AX)
 	VMOVDQU Y4, 32(AX)
 	XORQ    R8, R8
-
 row:
 	MOVL (AX)(R8*4), R9
 	MOVL R9, (CX)(R8*4)
 	INCQ R8
 	CMPQ R8, BX
 	JLT  row
-
 stored:
 	ADDQ DX, CX
 	ADDQ $+64, AX
@@ -14870,7 +11982,6 @@ TEXT ·blocksStripAVX2(SB), $9280-120
 	IMULQ DI, BX
 	ADDQ  CX, BX
 	XORQ  R9, R9
-
 rows:
 	MOVQ    CX, (AX)(R9*8)
 	LEAQ    (CX)(SI*1), R8
@@ -14885,7 +11996,6 @@ rows:
 	MOVQ    scales+64(FP), DI
 	MOVQ    scaleStride+72(FP), R8
 	XORQ    R10, R10
-
 scales:
 	MOVQ    DI, 192(AX)(R10*8)
 	LEAQ    (DI)(R8*1), R9
@@ -14896,7 +12006,6 @@ scales:
 	JLT     scales
 	VPXOR   Y0, Y0, Y0
 	LEAQ    5120(AX), SI
-
 zero:
 	VMOVDQU Y0, (SI)
 	VMOVDQU Y0, 32(SI)
@@ -14919,11 +12028,10 @@ zero:
 	MOVQ    $+2, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
-	SHLQ    $0x02, SI
+	SHLQ    $0x03, SI
 	MOVQ    SI, 704(AX)
 	MOVQ    panel+48(FP), SI
 	VMOVDQU twobitMask0<>+0(SB), Y0
-
 block:
 	MOVQ    scaleAt+104(FP), DI
 	ADDQ    CX, DI
@@ -14977,7 +12085,6 @@ block:
 	MOVW    R8, 158(AX)
 	LEAQ    1024(AX), DI
 	MOVQ    groups+88(FP), R8
-
 expand:
 	MOVQ           (AX), R9
 	VBROADCASTI128 (R9)(CX*1), Y1
@@ -15131,11 +12238,9 @@ expand:
 	LEAQ           192(AX), R9
 	MOVQ           cols+80(FP), R10
 	MOVQ           panelStride+56(FP), R11
-
 columns:
 	LEAQ 16(DI), R12
 	LEAQ 1024(AX), R13
-
 part:
 	VPXOR Y3, Y3, Y3
 	VPXOR Y4, Y4, Y4
@@ -15146,7 +12251,6 @@ part:
 	VPXOR Y9, Y9, Y9
 	VPXOR Y10, Y10, Y10
 	MOVQ  704(AX), R14
-
 steps:
 	VMOVDQU      (R13), Y11
 	VMOVDQU      32(R13), Y12
@@ -15192,52 +12296,8 @@ steps:
 	VPADDW       Y11, Y9, Y9
 	VPMADDUBSW   Y13, Y12, Y11
 	VPADDW       Y11, Y10, Y10
-	VMOVDQU      128(R13), Y11
-	VMOVDQU      160(R13), Y12
-	VPBROADCASTD 32(R12), Y13
-	VPMADDUBSW   Y13, Y11, Y14
-	VPADDW       Y14, Y3, Y3
-	VPMADDUBSW   Y13, Y12, Y13
-	VPADDW       Y13, Y4, Y4
-	VPBROADCASTD 36(R12), Y13
-	VPMADDUBSW   Y13, Y11, Y14
-	VPADDW       Y14, Y5, Y5
-	VPMADDUBSW   Y13, Y12, Y13
-	VPADDW       Y13, Y6, Y6
-	VPBROADCASTD 40(R12), Y13
-	VPMADDUBSW   Y13, Y11, Y14
-	VPADDW       Y14, Y7, Y7
-	VPMADDUBSW   Y13, Y12, Y13
-	VPADDW       Y13, Y8, Y8
-	VPBROADCASTD 44(R12), Y13
-	VPMADDUBSW   Y13, Y11, Y11
-	VPADDW       Y11, Y9, Y9
-	VPMADDUBSW   Y13, Y12, Y11
-	VPADDW       Y11, Y10, Y10
-	VMOVDQU      192(R13), Y11
-	VMOVDQU      224(R13), Y12
-	VPBROADCASTD 48(R12), Y13
-	VPMADDUBSW   Y13, Y11, Y14
-	VPADDW       Y14, Y3, Y3
-	VPMADDUBSW   Y13, Y12, Y13
-	VPADDW       Y13, Y4, Y4
-	VPBROADCASTD 52(R12), Y13
-	VPMADDUBSW   Y13, Y11, Y14
-	VPADDW       Y14, Y5, Y5
-	VPMADDUBSW   Y13, Y12, Y13
-	VPADDW       Y13, Y6, Y6
-	VPBROADCASTD 56(R12), Y13
-	VPMADDUBSW   Y13, Y11, Y14
-	VPADDW       Y14, Y7, Y7
-	VPMADDUBSW   Y13, Y12, Y13
-	VPADDW       Y13, Y8, Y8
-	VPBROADCASTD 60(R12), Y13
-	VPMADDUBSW   Y13, Y11, Y11
-	VPADDW       Y11, Y9, Y9
-	VPMADDUBSW   Y13, Y12, Y11
-	VPADDW       Y11, Y10, Y10
-	ADDQ         $+64, R12
-	ADDQ         $+256, R13
+	ADDQ         $+32, R12
+	ADDQ         $+128, R13
 	DECQ         R14
 	JNZ          steps
 	VPMADDWD     twobitWordOnes<>+0(SB), Y3, Y3
@@ -15262,7 +12322,6 @@ steps:
 	VMOVDQU      Y9, 960(AX)
 	VMOVDQU      Y10, 992(AX)
 	JMP          part
-
 second:
 	VPADDD 768(AX), Y3, Y3
 	VPADDD 800(AX), Y4, Y4
@@ -15272,7 +12331,6 @@ second:
 	VPADDD 928(AX), Y8, Y8
 	VPADDD 960(AX), Y9, Y9
 	VPADDD 992(AX), Y10, Y10
-
 summed:
 	VPBROADCASTD (DI), Y11
 	VPADDD       Y11, Y3, Y3
@@ -15360,7 +12418,6 @@ summed:
 	MOVQ         rows+32(FP), BX
 	MOVQ         cols+80(FP), SI
 	LEAQ         5120(AX), AX
-
 store:
 	VMOVDQU (AX), Y0
 	VMOVDQU 32(AX), Y1
@@ -15369,19 +12426,16 @@ store:
 	VMOVDQU Y0, (CX)
 	VMOVDQU Y1, 32(CX)
 	JMP     stored
-
 few:
 	VMOVDQU Y0, (AX)
 	VMOVDQU Y1, 32(AX)
 	XORQ    DI, DI
-
 row:
 	MOVL (AX)(DI*4), R8
 	MOVL R8, (CX)(DI*4)
 	INCQ DI
 	CMPQ DI, BX
 	JLT  row
-
 stored:
 	ADDQ DX, CX
 	ADDQ $+64, AX
@@ -15414,7 +12468,6 @@ TEXT ·codes64StripAVX2(SB), $9088-104
 	MOVQ  scales+64(FP), DI
 	MOVQ  scaleStride+72(FP), R8
 	XORQ  R10, R10
-
 scales:
 	MOVQ    DI, (AX)(R10*8)
 	LEAQ    (DI)(R8*1), R9
@@ -15425,7 +12478,6 @@ scales:
 	JLT     scales
 	VPXOR   Y0, Y0, Y0
 	LEAQ    4928(AX), SI
-
 zero:
 	VMOVDQU Y0, (SI)
 	VMOVDQU Y0, 32(SI)
@@ -15448,15 +12500,13 @@ zero:
 	MOVQ    $+2, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
-	SHLQ    $0x02, SI
+	SHLQ    $0x03, SI
 	MOVQ    SI, 512(AX)
 	MOVQ    panel+48(FP), SI
 	VMOVDQU twobitMask0<>+0(SB), Y0
-
 block:
 	LEAQ 832(AX), DI
 	MOVQ groups+88(FP), R8
-
 expand:
 	VMOVDQU    (CX), Y1
 	VPAND      Y0, Y1, Y2
@@ -15574,11 +12624,9 @@ expand:
 	LEAQ       (AX), R9
 	MOVQ       cols+80(FP), R10
 	MOVQ       panelStride+56(FP), R11
-
 columns:
 	LEAQ 16(DI), R12
 	LEAQ 832(AX), R13
-
 part:
 	VPXOR Y3, Y3, Y3
 	VPXOR Y4, Y4, Y4
@@ -15589,7 +12637,6 @@ part:
 	VPXOR Y9, Y9, Y9
 	VPXOR Y10, Y10, Y10
 	MOVQ  512(AX), R14
-
 steps:
 	VMOVDQU      (R13), Y11
 	VMOVDQU      32(R13), Y12
@@ -15635,52 +12682,8 @@ steps:
 	VPADDW       Y11, Y9, Y9
 	VPMADDUBSW   Y13, Y12, Y11
 	VPADDW       Y11, Y10, Y10
-	VMOVDQU      128(R13), Y11
-	VMOVDQU      160(R13), Y12
-	VPBROADCASTD 32(R12), Y13
-	VPMADDUBSW   Y13, Y11, Y14
-	VPADDW       Y14, Y3, Y3
-	VPMADDUBSW   Y13, Y12, Y13
-	VPADDW       Y13, Y4, Y4
-	VPBROADCASTD 36(R12), Y13
-	VPMADDUBSW   Y13, Y11, Y14
-	VPADDW       Y14, Y5, Y5
-	VPMADDUBSW   Y13, Y12, Y13
-	VPADDW       Y13, Y6, Y6
-	VPBROADCASTD 40(R12), Y13
-	VPMADDUBSW   Y13, Y11, Y14
-	VPADDW       Y14, Y7, Y7
-	VPMADDUBSW   Y13, Y12, Y13
-	VPADDW       Y13, Y8, Y8
-	VPBROADCASTD 44(R12), Y13
-	VPMADDUBSW   Y13, Y11, Y11
-	VPADDW       Y11, Y9, Y9
-	VPMADDUBSW   Y13, Y12, Y11
-	VPADDW       Y11, Y10, Y10
-	VMOVDQU      192(R13), Y11
-	VMOVDQU      224(R13), Y12
-	VPBROADCASTD 48(R12), Y13
-	VPMADDUBSW   Y13, Y11, Y14
-	VPADDW       Y14, Y3, Y3
-	VPMADDUBSW   Y13, Y12, Y13
-	VPADDW       Y13, Y4, Y4
-	VPBROADCASTD 52(R12), Y13
-	VPMADDUBSW   Y13, Y11, Y14
-	VPADDW       Y14, Y5, Y5
-	VPMADDUBSW   Y13, Y12, Y13
-	VPADDW       Y13, Y6, Y6
-	VPBROADCASTD 56(R12), Y13
-	VPMADDUBSW   Y13, Y11, Y14
-	VPADDW       Y14, Y7, Y7
-	VPMADDUBSW   Y13, Y12, Y13
-	VPADDW       Y13, Y8, Y8
-	VPBROADCASTD 60(R12), Y13
-	VPMADDUBSW   Y13, Y11, Y11
-	VPADDW       Y11, Y9, Y9
-	VPMADDUBSW   Y13, Y12, Y11
-	VPADDW       Y11, Y10, Y10
-	ADDQ         $+64, R12
-	ADDQ         $+256, R13
+	ADDQ         $+32, R12
+	ADDQ         $+128, R13
 	DECQ         R14
 	JNZ          steps
 	VPMADDWD     twobitWordOnes<>+0(SB), Y3, Y3
@@ -15705,7 +12708,6 @@ steps:
 	VMOVDQU      Y9, 768(AX)
 	VMOVDQU      Y10, 800(AX)
 	JMP          part
-
 second:
 	VPADDD 576(AX), Y3, Y3
 	VPADDD 608(AX), Y4, Y4
@@ -15715,7 +12717,6 @@ second:
 	VPADDD 736(AX), Y8, Y8
 	VPADDD 768(AX), Y9, Y9
 	VPADDD 800(AX), Y10, Y10
-
 summed:
 	VPBROADCASTD (DI), Y11
 	VPADDD       Y11, Y3, Y3
@@ -15803,7 +12804,6 @@ summed:
 	MOVQ         rows+32(FP), BX
 	MOVQ         cols+80(FP), SI
 	LEAQ         4928(AX), AX
-
 store:
 	VMOVDQU (AX), Y0
 	VMOVDQU 32(AX), Y1
@@ -15812,19 +12812,16 @@ store:
 	VMOVDQU Y0, (CX)
 	VMOVDQU Y1, 32(CX)
 	JMP     stored
-
 few:
 	VMOVDQU Y0, (AX)
 	VMOVDQU Y1, 32(AX)
 	XORQ    DI, DI
-
 row:
 	MOVL (AX)(DI*4), R8
 	MOVL R8, (CX)(DI*4)
 	INCQ DI
 	CMPQ DI, BX
 	JLT  row
-
 stored:
 	ADDQ DX, CX
 	ADDQ $+64, AX
@@ -15840,7 +12837,6 @@ TEXT ·blocksTQ2AVX512VNNI(SB), NOSPLIT, $0-56
 	VMOVDQU64 twobitMask1<>+0(SB), Z1
 	VMOVDQU64 twobitMask2<>+0(SB), Z2
 	VMOVDQU64 twobitMask3<>+0(SB), Z3
-
 tile:
 	MOVQ   w+8(FP), AX
 	MOVQ   stride+16(FP), R13
@@ -15858,7 +12854,6 @@ tile:
 	KMOVW  R13, K2
 	MOVQ   blocks+24(FP), R13
 	VXORPS X4, X4, X4
-
 loop:
 	CMPQ    R13, $+4
 	JGE     whole
@@ -15875,7 +12870,6 @@ loop:
 	SHLQ    CL, R14
 	DECQ    R14
 	KMOVW   R14, K1
-
 whole:
 	VMOVDQU64  (AX), Z5
 	VMOVDQU64  256(R10), Z6
@@ -15894,10 +12888,8 @@ whole:
 	JNE        level2_31
 	PREFETCHT0 (R12)
 	JMP        fetched_31
-
 level2_31:
 	PREFETCHT1 4096(R12)
-
 fetched_31:
 	VMOVDQU64  (DX), Z5
 	VMOVDQU64  256(R10), Z7
@@ -15916,10 +12908,8 @@ fetched_31:
 	JNE        level2_32
 	PREFETCHT0 64(R12)
 	JMP        fetched_32
-
 level2_32:
 	PREFETCHT1 4160(R12)
-
 fetched_32:
 	VMOVDQU64  (BX), Z5
 	VMOVDQU64  256(R10), Z9
@@ -15938,10 +12928,8 @@ fetched_32:
 	JNE        level2_33
 	PREFETCHT0 128(R12)
 	JMP        fetched_33
-
 level2_33:
 	PREFETCHT1 4224(R12)
-
 fetched_33:
 	VMOVDQU64  (SI), Z5
 	VMOVDQU64  256(R10), Z10
@@ -15960,10 +12948,8 @@ fetched_33:
 	JNE        level2_34
 	PREFETCHT0 192(R12)
 	JMP        fetched_34
-
 level2_34:
 	PREFETCHT1 4288(R12)
-
 fetched_34:
 	VPUNPCKLDQ  Z7, Z6, Z5
 	VPUNPCKHDQ  Z7, Z6, Z6
@@ -15991,10 +12977,8 @@ fetched_34:
 	JNE         level2_35
 	PREFETCHT0  256(R12)
 	JMP         fetched_35
-
 level2_35:
 	PREFETCHT1 4352(R12)
-
 fetched_35:
 	VMOVDQU64  (DX)(DI*1), Z5
 	VMOVDQU64  576(R10), Z9
@@ -16013,10 +12997,8 @@ fetched_35:
 	JNE        level2_36
 	PREFETCHT0 320(R12)
 	JMP        fetched_36
-
 level2_36:
 	PREFETCHT1 4416(R12)
-
 fetched_36:
 	VMOVDQU64  (BX)(DI*1), Z5
 	VMOVDQU64  576(R10), Z10
@@ -16035,10 +13017,8 @@ fetched_36:
 	JNE        level2_37
 	PREFETCHT0 384(R12)
 	JMP        fetched_37
-
 level2_37:
 	PREFETCHT1 4480(R12)
-
 fetched_37:
 	VMOVDQU64  (SI)(DI*1), Z5
 	VMOVDQU64  576(R10), Z11
@@ -16057,10 +13037,8 @@ fetched_37:
 	JNE        level2_38
 	PREFETCHT0 448(R12)
 	JMP        fetched_38
-
 level2_38:
 	PREFETCHT1 4544(R12)
-
 fetched_38:
 	VPUNPCKLDQ  Z9, Z6, Z5
 	VPUNPCKHDQ  Z9, Z6, Z6
@@ -16091,10 +13069,8 @@ fetched_38:
 	JNE         level2_39
 	PREFETCHT0  512(R12)
 	JMP         fetched_39
-
 level2_39:
 	PREFETCHT1 4608(R12)
-
 fetched_39:
 	VMOVDQU64  (DX)(R8*1), Z6
 	VMOVDQU64  896(R10), Z9
@@ -16113,10 +13089,8 @@ fetched_39:
 	JNE        level2_40
 	PREFETCHT0 576(R12)
 	JMP        fetched_40
-
 level2_40:
 	PREFETCHT1 4672(R12)
-
 fetched_40:
 	VMOVDQU64  (BX)(R8*1), Z6
 	VMOVDQU64  896(R10), Z10
@@ -16135,10 +13109,8 @@ fetched_40:
 	JNE        level2_41
 	PREFETCHT0 640(R12)
 	JMP        fetched_41
-
 level2_41:
 	PREFETCHT1 4736(R12)
-
 fetched_41:
 	VMOVDQU64  (SI)(R8*1), Z6
 	VMOVDQU64  896(R10), Z11
@@ -16157,10 +13129,8 @@ fetched_41:
 	JNE        level2_42
 	PREFETCHT0 704(R12)
 	JMP        fetched_42
-
 level2_42:
 	PREFETCHT1 4800(R12)
-
 fetched_42:
 	VPUNPCKLDQ  Z9, Z7, Z6
 	VPUNPCKHDQ  Z9, Z7, Z7
@@ -16188,10 +13158,8 @@ fetched_42:
 	JNE         level2_43
 	PREFETCHT0  768(R12)
 	JMP         fetched_43
-
 level2_43:
 	PREFETCHT1 4864(R12)
-
 fetched_43:
 	VMOVDQU64  (DX)(R9*1), Z6
 	VMOVDQU64  1216(R10), Z10
@@ -16210,10 +13178,8 @@ fetched_43:
 	JNE        level2_44
 	PREFETCHT0 832(R12)
 	JMP        fetched_44
-
 level2_44:
 	PREFETCHT1 4928(R12)
-
 fetched_44:
 	VMOVDQU64  (BX)(R9*1), Z6
 	VMOVDQU64  1216(R10), Z11
@@ -16232,10 +13198,8 @@ fetched_44:
 	JNE        level2_45
 	PREFETCHT0 896(R12)
 	JMP        fetched_45
-
 level2_45:
 	PREFETCHT1 4992(R12)
-
 fetched_45:
 	VMOVDQU64  (SI)(R9*1), Z6
 	VMOVDQU64  1216(R10), Z12
@@ -16255,11 +13219,9 @@ fetched_45:
 	PREFETCHT0 960(R12)
 	PREFETCHT0 1024(R12)
 	JMP        fetched_46
-
 level2_46:
 	PREFETCHT1 5056(R12)
 	PREFETCHT1 5120(R12)
-
 fetched_46:
 	VPUNPCKLDQ    Z10, Z7, Z6
 	VPUNPCKHDQ    Z10, Z7, Z7
@@ -16322,10 +13284,8 @@ fetched_46:
 	JZ            single
 	VMOVUPS       X4, (R10)
 	JMP           stored
-
 single:
 	VMOVSS X4, (R10)
-
 stored:
 	ADDQ $+16, dst+0(FP)
 	SHLQ $0x02, R13
@@ -16342,7 +13302,6 @@ TEXT ·blocksTQ2AVXVNNI(SB), NOSPLIT, $0-56
 	VMOVDQU twobitMask1<>+0(SB), Y1
 	VMOVDQU twobitMask2<>+0(SB), Y2
 	VMOVDQU twobitMask3<>+0(SB), Y3
-
 tile:
 	MOVQ   w+8(FP), AX
 	MOVQ   stride+16(FP), R10
@@ -16357,7 +13316,6 @@ tile:
 	MOVQ   $+4, R12
 	MOVQ   blocks+24(FP), R10
 	VXORPS X4, X4, X4
-
 loop:
 	CMPQ    R10, $+2
 	JGE     whole
@@ -16366,7 +13324,6 @@ loop:
 	CMOVQLE R11, SI
 	LEAQ    twobitPrefix<>+48(SB), R11
 	XORQ    R12, R12
-
 whole:
 	VMOVDQU    (AX), Y5
 	VMOVDQU    32(AX), Y6
@@ -16403,10 +13360,8 @@ whole:
 	JNE        level2_47
 	PREFETCHT0 (R9)
 	JMP        fetched_47
-
 level2_47:
 	PREFETCHT1 4096(R9)
-
 fetched_47:
 	VMOVDQU    (CX), Y5
 	VMOVDQU    32(CX), Y6
@@ -16443,10 +13398,8 @@ fetched_47:
 	JNE        level2_48
 	PREFETCHT0 64(R9)
 	JMP        fetched_48
-
 level2_48:
 	PREFETCHT1 4160(R9)
-
 fetched_48:
 	VMOVDQU    (DX), Y5
 	VMOVDQU    32(DX), Y6
@@ -16483,10 +13436,8 @@ fetched_48:
 	JNE        level2_49
 	PREFETCHT0 128(R9)
 	JMP        fetched_49
-
 level2_49:
 	PREFETCHT1 4224(R9)
-
 fetched_49:
 	VMOVDQU    (BX), Y5
 	VMOVDQU    32(BX), Y6
@@ -16523,10 +13474,8 @@ fetched_49:
 	JNE        level2_50
 	PREFETCHT0 192(R9)
 	JMP        fetched_50
-
 level2_50:
 	PREFETCHT1 4288(R9)
-
 fetched_50:
 	VPUNPCKLDQ  Y8, Y7, Y5
 	VPUNPCKHDQ  Y8, Y7, Y6
@@ -16572,10 +13521,8 @@ fetched_50:
 	JNE         level2_51
 	PREFETCHT0  256(R9)
 	JMP         fetched_51
-
 level2_51:
 	PREFETCHT1 4352(R9)
-
 fetched_51:
 	VMOVDQU    (CX)(SI*1), Y5
 	VMOVDQU    32(CX)(SI*1), Y6
@@ -16612,10 +13559,8 @@ fetched_51:
 	JNE        level2_52
 	PREFETCHT0 320(R9)
 	JMP        fetched_52
-
 level2_52:
 	PREFETCHT1 4416(R9)
-
 fetched_52:
 	VMOVDQU    (DX)(SI*1), Y5
 	VMOVDQU    32(DX)(SI*1), Y6
@@ -16652,10 +13597,8 @@ fetched_52:
 	JNE        level2_53
 	PREFETCHT0 384(R9)
 	JMP        fetched_53
-
 level2_53:
 	PREFETCHT1 4480(R9)
-
 fetched_53:
 	VMOVDQU    (BX)(SI*1), Y5
 	VMOVDQU    32(BX)(SI*1), Y6
@@ -16693,11 +13636,9 @@ fetched_53:
 	PREFETCHT0 448(R9)
 	PREFETCHT0 512(R9)
 	JMP        fetched_54
-
 level2_54:
 	PREFETCHT1 4544(R9)
 	PREFETCHT1 4608(R9)
-
 fetched_54:
 	VPUNPCKLDQ   Y9, Y8, Y5
 	VPUNPCKHDQ   Y9, Y8, Y6
@@ -16744,10 +13685,8 @@ fetched_54:
 	JZ           single
 	VMOVUPS      X4, (DI)
 	JMP          stored
-
 single:
 	VMOVSS X4, (DI)
-
 stored:
 	ADDQ $+16, dst+0(FP)
 	SHLQ $0x02, R10
@@ -16762,7 +13701,6 @@ stored:
 TEXT ·blocksTQ2AVX2(SB), NOSPLIT, $0-56
 	VMOVDQU twobitMask0<>+0(SB), Y0
 	VMOVDQU twobitMask1<>+0(SB), Y1
-
 tile:
 	MOVQ   w+8(FP), AX
 	MOVQ   stride+16(FP), R10
@@ -16777,7 +13715,6 @@ tile:
 	MOVQ   $+4, R12
 	MOVQ   blocks+24(FP), R10
 	VXORPS X2, X2, X2
-
 loop:
 	CMPQ    R10, $+2
 	JGE     whole
@@ -16786,7 +13723,6 @@ loop:
 	CMOVQLE R11, SI
 	LEAQ    twobitPrefix<>+48(SB), R11
 	XORQ    R12, R12
-
 whole:
 	VMOVDQU    (AX), Y3
 	VMOVDQU    32(AX), Y4
@@ -16823,10 +13759,8 @@ whole:
 	JNE        level2_55
 	PREFETCHT0 (R9)
 	JMP        fetched_55
-
 level2_55:
 	PREFETCHT1 4096(R9)
-
 fetched_55:
 	VMOVDQU    (CX), Y3
 	VMOVDQU    32(CX), Y4
@@ -16863,10 +13797,8 @@ fetched_55:
 	JNE        level2_56
 	PREFETCHT0 64(R9)
 	JMP        fetched_56
-
 level2_56:
 	PREFETCHT1 4160(R9)
-
 fetched_56:
 	VMOVDQU    (DX), Y3
 	VMOVDQU    32(DX), Y4
@@ -16903,10 +13835,8 @@ fetched_56:
 	JNE        level2_57
 	PREFETCHT0 128(R9)
 	JMP        fetched_57
-
 level2_57:
 	PREFETCHT1 4224(R9)
-
 fetched_57:
 	VMOVDQU    (BX), Y3
 	VMOVDQU    32(BX), Y4
@@ -16943,10 +13873,8 @@ fetched_57:
 	JNE        level2_58
 	PREFETCHT0 192(R9)
 	JMP        fetched_58
-
 level2_58:
 	PREFETCHT1 4288(R9)
-
 fetched_58:
 	VPUNPCKLDQ  Y6, Y5, Y3
 	VPUNPCKHDQ  Y6, Y5, Y4
@@ -16992,10 +13920,8 @@ fetched_58:
 	JNE         level2_59
 	PREFETCHT0  256(R9)
 	JMP         fetched_59
-
 level2_59:
 	PREFETCHT1 4352(R9)
-
 fetched_59:
 	VMOVDQU    (CX)(SI*1), Y3
 	VMOVDQU    32(CX)(SI*1), Y4
@@ -17032,10 +13958,8 @@ fetched_59:
 	JNE        level2_60
 	PREFETCHT0 320(R9)
 	JMP        fetched_60
-
 level2_60:
 	PREFETCHT1 4416(R9)
-
 fetched_60:
 	VMOVDQU    (DX)(SI*1), Y3
 	VMOVDQU    32(DX)(SI*1), Y4
@@ -17072,10 +13996,8 @@ fetched_60:
 	JNE        level2_61
 	PREFETCHT0 384(R9)
 	JMP        fetched_61
-
 level2_61:
 	PREFETCHT1 4480(R9)
-
 fetched_61:
 	VMOVDQU    (BX)(SI*1), Y3
 	VMOVDQU    32(BX)(SI*1), Y4
@@ -17113,11 +14035,9 @@ fetched_61:
 	PREFETCHT0 448(R9)
 	PREFETCHT0 512(R9)
 	JMP        fetched_62
-
 level2_62:
 	PREFETCHT1 4544(R9)
 	PREFETCHT1 4608(R9)
-
 fetched_62:
 	VPUNPCKLDQ   Y7, Y6, Y3
 	VPUNPCKHDQ   Y7, Y6, Y4
@@ -17165,10 +14085,8 @@ fetched_62:
 	JZ           single
 	VMOVUPS      X2, (DI)
 	JMP          stored
-
 single:
 	VMOVSS X2, (DI)
-
 stored:
 	ADDQ $+16, dst+0(FP)
 	SHLQ $0x02, R10
@@ -17185,7 +14103,6 @@ TEXT ·blocksQ2AVX512VNNI(SB), NOSPLIT, $0-56
 	VMOVDQU64 twobitMask1<>+0(SB), Z1
 	VMOVDQU64 twobitMask2<>+0(SB), Z2
 	VMOVDQU64 twobitMask3<>+0(SB), Z3
-
 tile:
 	MOVQ   w+8(FP), AX
 	MOVQ   stride+16(FP), R13
@@ -17203,7 +14120,6 @@ tile:
 	KMOVW  R13, K2
 	MOVQ   blocks+24(FP), R13
 	VXORPS X4, X4, X4
-
 loop:
 	CMPQ    R13, $+4
 	JGE     whole
@@ -17227,7 +14143,6 @@ loop:
 	SHLQ    CL, R14
 	DECQ    R14
 	KMOVW   R14, K2
-
 whole:
 	VMOVDQU      2(AX), X5
 	VINSERTI128  $0x01, 2(AX)(DI*1), Y5, Y5
@@ -17249,10 +14164,8 @@ whole:
 	JNE          level2_63
 	PREFETCHT0   (R12)
 	JMP          fetched_63
-
 level2_63:
 	PREFETCHT1 4096(R12)
-
 fetched_63:
 	VMOVDQU      2(DX), X8
 	VINSERTI128  $0x01, 2(DX)(DI*1), Y8, Y8
@@ -17274,10 +14187,8 @@ fetched_63:
 	JNE          level2_64
 	PREFETCHT0   64(R12)
 	JMP          fetched_64
-
 level2_64:
 	PREFETCHT1 4160(R12)
-
 fetched_64:
 	VMOVDQU      2(BX), X9
 	VINSERTI128  $0x01, 2(BX)(DI*1), Y9, Y9
@@ -17299,10 +14210,8 @@ fetched_64:
 	JNE          level2_65
 	PREFETCHT0   128(R12)
 	JMP          fetched_65
-
 level2_65:
 	PREFETCHT1 4224(R12)
-
 fetched_65:
 	VMOVDQU      2(SI), X10
 	VINSERTI128  $0x01, 2(SI)(DI*1), Y10, Y10
@@ -17325,11 +14234,9 @@ fetched_65:
 	PREFETCHT0   192(R12)
 	PREFETCHT0   256(R12)
 	JMP          fetched_66
-
 level2_66:
 	PREFETCHT1 4288(R12)
 	PREFETCHT1 4352(R12)
-
 fetched_66:
 	VPUNPCKLDQ    Z7, Z6, Z15
 	VPUNPCKHDQ    Z7, Z6, Z6
@@ -17388,10 +14295,8 @@ fetched_66:
 	JZ            single
 	VMOVUPS       X4, (R10)
 	JMP           stored
-
 single:
 	VMOVSS X4, (R10)
-
 stored:
 	ADDQ $+16, dst+0(FP)
 	SHLQ $0x02, R13
@@ -17408,7 +14313,6 @@ TEXT ·blocksQ2AVXVNNI(SB), NOSPLIT, $0-56
 	VMOVDQU twobitMask1<>+0(SB), Y1
 	VMOVDQU twobitMask2<>+0(SB), Y2
 	VMOVDQU twobitMask3<>+0(SB), Y3
-
 tile:
 	MOVQ   w+8(FP), AX
 	MOVQ   stride+16(FP), R10
@@ -17423,7 +14327,6 @@ tile:
 	MOVQ   $+4, R12
 	MOVQ   blocks+24(FP), R10
 	VXORPS X4, X4, X4
-
 loop:
 	CMPQ    R10, $+2
 	JGE     whole
@@ -17432,7 +14335,6 @@ loop:
 	CMOVQLE R11, SI
 	LEAQ    twobitPrefix<>+48(SB), R11
 	XORQ    R12, R12
-
 whole:
 	VMOVDQU     2(AX), X5
 	VINSERTI128 $0x01, 2(AX)(SI*1), Y5, Y5
@@ -17474,10 +14376,8 @@ whole:
 	JNE         level2_67
 	PREFETCHT0  (R9)
 	JMP         fetched_67
-
 level2_67:
 	PREFETCHT1 4096(R9)
-
 fetched_67:
 	VMOVDQU     2(DX), X10
 	VINSERTI128 $0x01, 2(DX)(SI*1), Y10, Y10
@@ -17501,10 +14401,8 @@ fetched_67:
 	JNE         level2_68
 	PREFETCHT0  64(R9)
 	JMP         fetched_68
-
 level2_68:
 	PREFETCHT1 4160(R9)
-
 fetched_68:
 	VMOVDQU     2(BX), X11
 	VINSERTI128 $0x01, 2(BX)(SI*1), Y11, Y11
@@ -17528,10 +14426,8 @@ fetched_68:
 	JNE         level2_69
 	PREFETCHT0  128(R9)
 	JMP         fetched_69
-
 level2_69:
 	PREFETCHT1 4224(R9)
-
 fetched_69:
 	VPUNPCKLDQ   Y7, Y6, Y13
 	VPUNPCKHDQ   Y7, Y6, Y6
@@ -17575,10 +14471,8 @@ fetched_69:
 	JZ           single
 	VMOVUPS      X4, (DI)
 	JMP          stored
-
 single:
 	VMOVSS X4, (DI)
-
 stored:
 	ADDQ $+16, dst+0(FP)
 	SHLQ $0x02, R10
@@ -17593,7 +14487,6 @@ stored:
 TEXT ·blocksQ2AVX2(SB), NOSPLIT, $0-56
 	VMOVDQU twobitMask0<>+0(SB), Y0
 	VMOVDQU twobitMask1<>+0(SB), Y1
-
 tile:
 	MOVQ   w+8(FP), AX
 	MOVQ   stride+16(FP), R10
@@ -17608,7 +14501,6 @@ tile:
 	MOVQ   $+4, R12
 	MOVQ   blocks+24(FP), R10
 	VXORPS X2, X2, X2
-
 loop:
 	CMPQ    R10, $+2
 	JGE     whole
@@ -17617,7 +14509,6 @@ loop:
 	CMOVQLE R11, SI
 	LEAQ    twobitPrefix<>+48(SB), R11
 	XORQ    R12, R12
-
 whole:
 	VMOVDQU     2(AX), X3
 	VINSERTI128 $0x01, 2(AX)(SI*1), Y3, Y3
@@ -17657,10 +14548,8 @@ whole:
 	JNE         level2_70
 	PREFETCHT0  (R9)
 	JMP         fetched_70
-
 level2_70:
 	PREFETCHT1 4096(R9)
-
 fetched_70:
 	VMOVDQU     2(DX), X8
 	VINSERTI128 $0x01, 2(DX)(SI*1), Y8, Y8
@@ -17683,10 +14572,8 @@ fetched_70:
 	JNE         level2_71
 	PREFETCHT0  64(R9)
 	JMP         fetched_71
-
 level2_71:
 	PREFETCHT1 4160(R9)
-
 fetched_71:
 	VMOVDQU     2(BX), X9
 	VINSERTI128 $0x01, 2(BX)(SI*1), Y9, Y9
@@ -17709,10 +14596,8 @@ fetched_71:
 	JNE         level2_72
 	PREFETCHT0  128(R9)
 	JMP         fetched_72
-
 level2_72:
 	PREFETCHT1 4224(R9)
-
 fetched_72:
 	VPUNPCKLDQ   Y5, Y4, Y11
 	VPUNPCKHDQ   Y5, Y4, Y4
@@ -17757,10 +14642,8 @@ fetched_72:
 	JZ           single
 	VMOVUPS      X2, (DI)
 	JMP          stored
-
 single:
 	VMOVSS X2, (DI)
-
 stored:
 	ADDQ $+16, dst+0(FP)
 	SHLQ $0x02, R10
@@ -17777,7 +14660,6 @@ TEXT ·blocksQ2G128AVX512VNNI(SB), NOSPLIT, $0-56
 	VMOVDQU64 twobitMask1<>+0(SB), Z1
 	VMOVDQU64 twobitMask2<>+0(SB), Z2
 	VMOVDQU64 twobitMask3<>+0(SB), Z3
-
 tile:
 	MOVQ   w+8(FP), AX
 	MOVQ   stride+16(FP), R13
@@ -17795,7 +14677,6 @@ tile:
 	KMOVW  R13, K2
 	MOVQ   blocks+24(FP), R13
 	VXORPS X4, X4, X4
-
 loop:
 	CMPQ    R13, $+4
 	JGE     whole
@@ -17817,7 +14698,6 @@ loop:
 	SHLQ    CL, R14
 	DECQ    R14
 	KMOVW   R14, K2
-
 whole:
 	VMOVDQU      2(AX), Y5
 	VINSERTI64X4 $0x01, 2(AX)(DI*1), Z5, Z5
@@ -17837,10 +14717,8 @@ whole:
 	JNE          level2_73
 	PREFETCHT0   (R12)
 	JMP          fetched_73
-
 level2_73:
 	PREFETCHT1 4096(R12)
-
 fetched_73:
 	VMOVDQU      2(DX), Y8
 	VINSERTI64X4 $0x01, 2(DX)(DI*1), Z8, Z8
@@ -17860,10 +14738,8 @@ fetched_73:
 	JNE          level2_74
 	PREFETCHT0   64(R12)
 	JMP          fetched_74
-
 level2_74:
 	PREFETCHT1 4160(R12)
-
 fetched_74:
 	VMOVDQU      2(BX), Y9
 	VINSERTI64X4 $0x01, 2(BX)(DI*1), Z9, Z9
@@ -17883,10 +14759,8 @@ fetched_74:
 	JNE          level2_75
 	PREFETCHT0   128(R12)
 	JMP          fetched_75
-
 level2_75:
 	PREFETCHT1 4224(R12)
-
 fetched_75:
 	VMOVDQU      2(SI), Y10
 	VINSERTI64X4 $0x01, 2(SI)(DI*1), Z10, Z10
@@ -17906,10 +14780,8 @@ fetched_75:
 	JNE          level2_76
 	PREFETCHT0   192(R12)
 	JMP          fetched_76
-
 level2_76:
 	PREFETCHT1 4288(R12)
-
 fetched_76:
 	VPUNPCKLDQ   Z7, Z6, Z19
 	VPUNPCKHDQ   Z7, Z6, Z6
@@ -17938,10 +14810,8 @@ fetched_76:
 	JNE          level2_77
 	PREFETCHT0   256(R12)
 	JMP          fetched_77
-
 level2_77:
 	PREFETCHT1 4352(R12)
-
 fetched_77:
 	VMOVDQU      2(DX)(R8*1), Y12
 	VINSERTI64X4 $0x01, 2(DX)(R9*1), Z12, Z12
@@ -17961,10 +14831,8 @@ fetched_77:
 	JNE          level2_78
 	PREFETCHT0   320(R12)
 	JMP          fetched_78
-
 level2_78:
 	PREFETCHT1 4416(R12)
-
 fetched_78:
 	VMOVDQU      2(BX)(R8*1), Y13
 	VINSERTI64X4 $0x01, 2(BX)(R9*1), Z13, Z13
@@ -17984,10 +14852,8 @@ fetched_78:
 	JNE          level2_79
 	PREFETCHT0   384(R12)
 	JMP          fetched_79
-
 level2_79:
 	PREFETCHT1 4480(R12)
-
 fetched_79:
 	VMOVDQU      2(SI)(R8*1), Y14
 	VINSERTI64X4 $0x01, 2(SI)(R9*1), Z14, Z14
@@ -18008,11 +14874,9 @@ fetched_79:
 	PREFETCHT0   448(R12)
 	PREFETCHT0   512(R12)
 	JMP          fetched_80
-
 level2_80:
 	PREFETCHT1 4544(R12)
 	PREFETCHT1 4608(R12)
-
 fetched_80:
 	VPUNPCKLDQ    Z17, Z6, Z20
 	VPUNPCKHDQ    Z17, Z6, Z6
@@ -18074,10 +14938,8 @@ fetched_80:
 	JZ            single
 	VMOVUPS       X4, (R10)
 	JMP           stored
-
 single:
 	VMOVSS X4, (R10)
-
 stored:
 	ADDQ $+16, dst+0(FP)
 	SHLQ $0x02, R13
@@ -18094,7 +14956,6 @@ TEXT ·blocksQ2G128AVXVNNI(SB), NOSPLIT, $0-56
 	VMOVDQU twobitMask1<>+0(SB), Y1
 	VMOVDQU twobitMask2<>+0(SB), Y2
 	VMOVDQU twobitMask3<>+0(SB), Y3
-
 tile:
 	MOVQ   w+8(FP), AX
 	MOVQ   stride+16(FP), R10
@@ -18109,7 +14970,6 @@ tile:
 	MOVQ   $+4, R12
 	MOVQ   blocks+24(FP), R10
 	VXORPS X4, X4, X4
-
 loop:
 	CMPQ    R10, $+2
 	JGE     whole
@@ -18118,7 +14978,6 @@ loop:
 	CMOVQLE R11, SI
 	LEAQ    twobitPrefix<>+48(SB), R11
 	XORQ    R12, R12
-
 whole:
 	VMOVDQU    2(AX), Y5
 	VMOVDQU    128(DI), Y6
@@ -18158,10 +15017,8 @@ whole:
 	JNE        level2_81
 	PREFETCHT0 (R9)
 	JMP        fetched_81
-
 level2_81:
 	PREFETCHT1 4096(R9)
-
 fetched_81:
 	VMOVDQU    2(DX), Y5
 	VMOVDQU    128(DI), Y8
@@ -18201,10 +15058,8 @@ fetched_81:
 	JNE        level2_82
 	PREFETCHT0 64(R9)
 	JMP        fetched_82
-
 level2_82:
 	PREFETCHT1 4160(R9)
-
 fetched_82:
 	VPUNPCKLDQ  Y7, Y6, Y5
 	VPUNPCKHDQ  Y7, Y6, Y6
@@ -18236,10 +15091,8 @@ fetched_82:
 	JNE         level2_83
 	PREFETCHT0  128(R9)
 	JMP         fetched_83
-
 level2_83:
 	PREFETCHT1 4224(R9)
-
 fetched_83:
 	VMOVDQU    2(CX)(SI*1), Y5
 	VMOVDQU    288(DI), Y8
@@ -18279,10 +15132,8 @@ fetched_83:
 	JNE        level2_84
 	PREFETCHT0 192(R9)
 	JMP        fetched_84
-
 level2_84:
 	PREFETCHT1 4288(R9)
-
 fetched_84:
 	VMOVDQU    2(BX)(SI*1), Y5
 	VMOVDQU    288(DI), Y11
@@ -18305,10 +15156,8 @@ fetched_84:
 	JNE        level2_85
 	PREFETCHT0 256(R9)
 	JMP        fetched_85
-
 level2_85:
 	PREFETCHT1 4352(R9)
-
 fetched_85:
 	VPUNPCKLDQ   Y8, Y6, Y5
 	VPUNPCKHDQ   Y8, Y6, Y6
@@ -18357,10 +15206,8 @@ fetched_85:
 	JZ           single
 	VMOVUPS      X4, (DI)
 	JMP          stored
-
 single:
 	VMOVSS X4, (DI)
-
 stored:
 	ADDQ $+16, dst+0(FP)
 	SHLQ $0x02, R10
@@ -18375,7 +15222,6 @@ stored:
 TEXT ·blocksQ2G128AVX2(SB), NOSPLIT, $0-56
 	VMOVDQU twobitMask0<>+0(SB), Y0
 	VMOVDQU twobitMask1<>+0(SB), Y1
-
 tile:
 	MOVQ   w+8(FP), AX
 	MOVQ   stride+16(FP), R10
@@ -18390,7 +15236,6 @@ tile:
 	MOVQ   $+4, R12
 	MOVQ   blocks+24(FP), R10
 	VXORPS X2, X2, X2
-
 loop:
 	CMPQ    R10, $+2
 	JGE     whole
@@ -18399,7 +15244,6 @@ loop:
 	CMOVQLE R11, SI
 	LEAQ    twobitPrefix<>+48(SB), R11
 	XORQ    R12, R12
-
 whole:
 	VMOVDQU    2(AX), Y3
 	VPAND      Y0, Y3, Y4
@@ -18437,10 +15281,8 @@ whole:
 	JNE        level2_86
 	PREFETCHT0 (R9)
 	JMP        fetched_86
-
 level2_86:
 	PREFETCHT1 4096(R9)
-
 fetched_86:
 	VMOVDQU    2(DX), Y3
 	VPAND      Y0, Y3, Y6
@@ -18478,10 +15320,8 @@ fetched_86:
 	JNE        level2_87
 	PREFETCHT0 64(R9)
 	JMP        fetched_87
-
 level2_87:
 	PREFETCHT1 4160(R9)
-
 fetched_87:
 	VPUNPCKLDQ  Y5, Y4, Y3
 	VPUNPCKHDQ  Y5, Y4, Y4
@@ -18512,10 +15352,8 @@ fetched_87:
 	JNE         level2_88
 	PREFETCHT0  128(R9)
 	JMP         fetched_88
-
 level2_88:
 	PREFETCHT1 4224(R9)
-
 fetched_88:
 	VMOVDQU    2(CX)(SI*1), Y3
 	VPAND      Y0, Y3, Y6
@@ -18553,10 +15391,8 @@ fetched_88:
 	JNE        level2_89
 	PREFETCHT0 192(R9)
 	JMP        fetched_89
-
 level2_89:
 	PREFETCHT1 4288(R9)
-
 fetched_89:
 	VMOVDQU    2(BX)(SI*1), Y3
 	VPAND      Y0, Y3, Y9
@@ -18578,10 +15414,8 @@ fetched_89:
 	JNE        level2_90
 	PREFETCHT0 256(R9)
 	JMP        fetched_90
-
 level2_90:
 	PREFETCHT1 4352(R9)
-
 fetched_90:
 	VPUNPCKLDQ   Y6, Y4, Y3
 	VPUNPCKHDQ   Y6, Y4, Y4
@@ -18631,10 +15465,8 @@ fetched_90:
 	JZ           single
 	VMOVUPS      X2, (DI)
 	JMP          stored
-
 single:
 	VMOVSS X2, (DI)
-
 stored:
 	ADDQ $+16, dst+0(FP)
 	SHLQ $0x02, R10

@@ -4,292 +4,164 @@
 
 #include "textflag.h"
 
-DATA vectorsSign<>+0(SB)/4, $0x80000000
-DATA vectorsSign<>+4(SB)/4, $0x80000000
-DATA vectorsSign<>+8(SB)/4, $0x80000000
-DATA vectorsSign<>+12(SB)/4, $0x80000000
-DATA vectorsSign<>+16(SB)/4, $0x80000000
-DATA vectorsSign<>+20(SB)/4, $0x80000000
-DATA vectorsSign<>+24(SB)/4, $0x80000000
-DATA vectorsSign<>+28(SB)/4, $0x80000000
-DATA vectorsSign<>+32(SB)/4, $0x80000000
-DATA vectorsSign<>+36(SB)/4, $0x80000000
-DATA vectorsSign<>+40(SB)/4, $0x80000000
-DATA vectorsSign<>+44(SB)/4, $0x80000000
-DATA vectorsSign<>+48(SB)/4, $0x80000000
-DATA vectorsSign<>+52(SB)/4, $0x80000000
-DATA vectorsSign<>+56(SB)/4, $0x80000000
-DATA vectorsSign<>+60(SB)/4, $0x80000000
+DATA vectorsSign<>+0(SB)/8, $0x8000000080000000
+DATA vectorsSign<>+8(SB)/8, $0x8000000080000000
+DATA vectorsSign<>+16(SB)/8, $0x8000000080000000
+DATA vectorsSign<>+24(SB)/8, $0x8000000080000000
+DATA vectorsSign<>+32(SB)/8, $0x8000000080000000
+DATA vectorsSign<>+40(SB)/8, $0x8000000080000000
+DATA vectorsSign<>+48(SB)/8, $0x8000000080000000
+DATA vectorsSign<>+56(SB)/8, $0x8000000080000000
 GLOBL vectorsSign<>(SB), RODATA|NOPTR, $64
 
-DATA vectorsMagnitude<>+0(SB)/4, $0x7fffffff
-DATA vectorsMagnitude<>+4(SB)/4, $0x7fffffff
-DATA vectorsMagnitude<>+8(SB)/4, $0x7fffffff
-DATA vectorsMagnitude<>+12(SB)/4, $0x7fffffff
-DATA vectorsMagnitude<>+16(SB)/4, $0x7fffffff
-DATA vectorsMagnitude<>+20(SB)/4, $0x7fffffff
-DATA vectorsMagnitude<>+24(SB)/4, $0x7fffffff
-DATA vectorsMagnitude<>+28(SB)/4, $0x7fffffff
-DATA vectorsMagnitude<>+32(SB)/4, $0x7fffffff
-DATA vectorsMagnitude<>+36(SB)/4, $0x7fffffff
-DATA vectorsMagnitude<>+40(SB)/4, $0x7fffffff
-DATA vectorsMagnitude<>+44(SB)/4, $0x7fffffff
-DATA vectorsMagnitude<>+48(SB)/4, $0x7fffffff
-DATA vectorsMagnitude<>+52(SB)/4, $0x7fffffff
-DATA vectorsMagnitude<>+56(SB)/4, $0x7fffffff
-DATA vectorsMagnitude<>+60(SB)/4, $0x7fffffff
+DATA vectorsMagnitude<>+0(SB)/8, $0x7fffffff7fffffff
+DATA vectorsMagnitude<>+8(SB)/8, $0x7fffffff7fffffff
+DATA vectorsMagnitude<>+16(SB)/8, $0x7fffffff7fffffff
+DATA vectorsMagnitude<>+24(SB)/8, $0x7fffffff7fffffff
+DATA vectorsMagnitude<>+32(SB)/8, $0x7fffffff7fffffff
+DATA vectorsMagnitude<>+40(SB)/8, $0x7fffffff7fffffff
+DATA vectorsMagnitude<>+48(SB)/8, $0x7fffffff7fffffff
+DATA vectorsMagnitude<>+56(SB)/8, $0x7fffffff7fffffff
 GLOBL vectorsMagnitude<>(SB), RODATA|NOPTR, $64
 
-DATA vectorsOne<>+0(SB)/4, $0x3f800000
-DATA vectorsOne<>+4(SB)/4, $0x3f800000
-DATA vectorsOne<>+8(SB)/4, $0x3f800000
-DATA vectorsOne<>+12(SB)/4, $0x3f800000
-DATA vectorsOne<>+16(SB)/4, $0x3f800000
-DATA vectorsOne<>+20(SB)/4, $0x3f800000
-DATA vectorsOne<>+24(SB)/4, $0x3f800000
-DATA vectorsOne<>+28(SB)/4, $0x3f800000
-DATA vectorsOne<>+32(SB)/4, $0x3f800000
-DATA vectorsOne<>+36(SB)/4, $0x3f800000
-DATA vectorsOne<>+40(SB)/4, $0x3f800000
-DATA vectorsOne<>+44(SB)/4, $0x3f800000
-DATA vectorsOne<>+48(SB)/4, $0x3f800000
-DATA vectorsOne<>+52(SB)/4, $0x3f800000
-DATA vectorsOne<>+56(SB)/4, $0x3f800000
-DATA vectorsOne<>+60(SB)/4, $0x3f800000
+DATA vectorsOne<>+0(SB)/8, $0x3f8000003f800000
+DATA vectorsOne<>+8(SB)/8, $0x3f8000003f800000
+DATA vectorsOne<>+16(SB)/8, $0x3f8000003f800000
+DATA vectorsOne<>+24(SB)/8, $0x3f8000003f800000
+DATA vectorsOne<>+32(SB)/8, $0x3f8000003f800000
+DATA vectorsOne<>+40(SB)/8, $0x3f8000003f800000
+DATA vectorsOne<>+48(SB)/8, $0x3f8000003f800000
+DATA vectorsOne<>+56(SB)/8, $0x3f8000003f800000
 GLOBL vectorsOne<>(SB), RODATA|NOPTR, $64
 
-DATA vectorsTwo<>+0(SB)/4, $0x40000000
-DATA vectorsTwo<>+4(SB)/4, $0x40000000
-DATA vectorsTwo<>+8(SB)/4, $0x40000000
-DATA vectorsTwo<>+12(SB)/4, $0x40000000
-DATA vectorsTwo<>+16(SB)/4, $0x40000000
-DATA vectorsTwo<>+20(SB)/4, $0x40000000
-DATA vectorsTwo<>+24(SB)/4, $0x40000000
-DATA vectorsTwo<>+28(SB)/4, $0x40000000
-DATA vectorsTwo<>+32(SB)/4, $0x40000000
-DATA vectorsTwo<>+36(SB)/4, $0x40000000
-DATA vectorsTwo<>+40(SB)/4, $0x40000000
-DATA vectorsTwo<>+44(SB)/4, $0x40000000
-DATA vectorsTwo<>+48(SB)/4, $0x40000000
-DATA vectorsTwo<>+52(SB)/4, $0x40000000
-DATA vectorsTwo<>+56(SB)/4, $0x40000000
-DATA vectorsTwo<>+60(SB)/4, $0x40000000
+DATA vectorsTwo<>+0(SB)/8, $0x4000000040000000
+DATA vectorsTwo<>+8(SB)/8, $0x4000000040000000
+DATA vectorsTwo<>+16(SB)/8, $0x4000000040000000
+DATA vectorsTwo<>+24(SB)/8, $0x4000000040000000
+DATA vectorsTwo<>+32(SB)/8, $0x4000000040000000
+DATA vectorsTwo<>+40(SB)/8, $0x4000000040000000
+DATA vectorsTwo<>+48(SB)/8, $0x4000000040000000
+DATA vectorsTwo<>+56(SB)/8, $0x4000000040000000
 GLOBL vectorsTwo<>(SB), RODATA|NOPTR, $64
 
-DATA vectorsLeast<>+0(SB)/4, $0xc2ae0000
-DATA vectorsLeast<>+4(SB)/4, $0xc2ae0000
-DATA vectorsLeast<>+8(SB)/4, $0xc2ae0000
-DATA vectorsLeast<>+12(SB)/4, $0xc2ae0000
-DATA vectorsLeast<>+16(SB)/4, $0xc2ae0000
-DATA vectorsLeast<>+20(SB)/4, $0xc2ae0000
-DATA vectorsLeast<>+24(SB)/4, $0xc2ae0000
-DATA vectorsLeast<>+28(SB)/4, $0xc2ae0000
-DATA vectorsLeast<>+32(SB)/4, $0xc2ae0000
-DATA vectorsLeast<>+36(SB)/4, $0xc2ae0000
-DATA vectorsLeast<>+40(SB)/4, $0xc2ae0000
-DATA vectorsLeast<>+44(SB)/4, $0xc2ae0000
-DATA vectorsLeast<>+48(SB)/4, $0xc2ae0000
-DATA vectorsLeast<>+52(SB)/4, $0xc2ae0000
-DATA vectorsLeast<>+56(SB)/4, $0xc2ae0000
-DATA vectorsLeast<>+60(SB)/4, $0xc2ae0000
+DATA vectorsLeast<>+0(SB)/8, $0xc2ae0000c2ae0000
+DATA vectorsLeast<>+8(SB)/8, $0xc2ae0000c2ae0000
+DATA vectorsLeast<>+16(SB)/8, $0xc2ae0000c2ae0000
+DATA vectorsLeast<>+24(SB)/8, $0xc2ae0000c2ae0000
+DATA vectorsLeast<>+32(SB)/8, $0xc2ae0000c2ae0000
+DATA vectorsLeast<>+40(SB)/8, $0xc2ae0000c2ae0000
+DATA vectorsLeast<>+48(SB)/8, $0xc2ae0000c2ae0000
+DATA vectorsLeast<>+56(SB)/8, $0xc2ae0000c2ae0000
 GLOBL vectorsLeast<>(SB), RODATA|NOPTR, $64
 
-DATA vectorsMost<>+0(SB)/4, $0x42b00000
-DATA vectorsMost<>+4(SB)/4, $0x42b00000
-DATA vectorsMost<>+8(SB)/4, $0x42b00000
-DATA vectorsMost<>+12(SB)/4, $0x42b00000
-DATA vectorsMost<>+16(SB)/4, $0x42b00000
-DATA vectorsMost<>+20(SB)/4, $0x42b00000
-DATA vectorsMost<>+24(SB)/4, $0x42b00000
-DATA vectorsMost<>+28(SB)/4, $0x42b00000
-DATA vectorsMost<>+32(SB)/4, $0x42b00000
-DATA vectorsMost<>+36(SB)/4, $0x42b00000
-DATA vectorsMost<>+40(SB)/4, $0x42b00000
-DATA vectorsMost<>+44(SB)/4, $0x42b00000
-DATA vectorsMost<>+48(SB)/4, $0x42b00000
-DATA vectorsMost<>+52(SB)/4, $0x42b00000
-DATA vectorsMost<>+56(SB)/4, $0x42b00000
-DATA vectorsMost<>+60(SB)/4, $0x42b00000
+DATA vectorsMost<>+0(SB)/8, $0x42b0000042b00000
+DATA vectorsMost<>+8(SB)/8, $0x42b0000042b00000
+DATA vectorsMost<>+16(SB)/8, $0x42b0000042b00000
+DATA vectorsMost<>+24(SB)/8, $0x42b0000042b00000
+DATA vectorsMost<>+32(SB)/8, $0x42b0000042b00000
+DATA vectorsMost<>+40(SB)/8, $0x42b0000042b00000
+DATA vectorsMost<>+48(SB)/8, $0x42b0000042b00000
+DATA vectorsMost<>+56(SB)/8, $0x42b0000042b00000
 GLOBL vectorsMost<>(SB), RODATA|NOPTR, $64
 
-DATA vectorsLog2E<>+0(SB)/4, $0x3fb8aa3b
-DATA vectorsLog2E<>+4(SB)/4, $0x3fb8aa3b
-DATA vectorsLog2E<>+8(SB)/4, $0x3fb8aa3b
-DATA vectorsLog2E<>+12(SB)/4, $0x3fb8aa3b
-DATA vectorsLog2E<>+16(SB)/4, $0x3fb8aa3b
-DATA vectorsLog2E<>+20(SB)/4, $0x3fb8aa3b
-DATA vectorsLog2E<>+24(SB)/4, $0x3fb8aa3b
-DATA vectorsLog2E<>+28(SB)/4, $0x3fb8aa3b
-DATA vectorsLog2E<>+32(SB)/4, $0x3fb8aa3b
-DATA vectorsLog2E<>+36(SB)/4, $0x3fb8aa3b
-DATA vectorsLog2E<>+40(SB)/4, $0x3fb8aa3b
-DATA vectorsLog2E<>+44(SB)/4, $0x3fb8aa3b
-DATA vectorsLog2E<>+48(SB)/4, $0x3fb8aa3b
-DATA vectorsLog2E<>+52(SB)/4, $0x3fb8aa3b
-DATA vectorsLog2E<>+56(SB)/4, $0x3fb8aa3b
-DATA vectorsLog2E<>+60(SB)/4, $0x3fb8aa3b
+DATA vectorsLog2E<>+0(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA vectorsLog2E<>+8(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA vectorsLog2E<>+16(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA vectorsLog2E<>+24(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA vectorsLog2E<>+32(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA vectorsLog2E<>+40(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA vectorsLog2E<>+48(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA vectorsLog2E<>+56(SB)/8, $0x3fb8aa3b3fb8aa3b
 GLOBL vectorsLog2E<>(SB), RODATA|NOPTR, $64
 
-DATA vectorsMagic<>+0(SB)/4, $0x4b400000
-DATA vectorsMagic<>+4(SB)/4, $0x4b400000
-DATA vectorsMagic<>+8(SB)/4, $0x4b400000
-DATA vectorsMagic<>+12(SB)/4, $0x4b400000
-DATA vectorsMagic<>+16(SB)/4, $0x4b400000
-DATA vectorsMagic<>+20(SB)/4, $0x4b400000
-DATA vectorsMagic<>+24(SB)/4, $0x4b400000
-DATA vectorsMagic<>+28(SB)/4, $0x4b400000
-DATA vectorsMagic<>+32(SB)/4, $0x4b400000
-DATA vectorsMagic<>+36(SB)/4, $0x4b400000
-DATA vectorsMagic<>+40(SB)/4, $0x4b400000
-DATA vectorsMagic<>+44(SB)/4, $0x4b400000
-DATA vectorsMagic<>+48(SB)/4, $0x4b400000
-DATA vectorsMagic<>+52(SB)/4, $0x4b400000
-DATA vectorsMagic<>+56(SB)/4, $0x4b400000
-DATA vectorsMagic<>+60(SB)/4, $0x4b400000
+DATA vectorsMagic<>+0(SB)/8, $0x4b4000004b400000
+DATA vectorsMagic<>+8(SB)/8, $0x4b4000004b400000
+DATA vectorsMagic<>+16(SB)/8, $0x4b4000004b400000
+DATA vectorsMagic<>+24(SB)/8, $0x4b4000004b400000
+DATA vectorsMagic<>+32(SB)/8, $0x4b4000004b400000
+DATA vectorsMagic<>+40(SB)/8, $0x4b4000004b400000
+DATA vectorsMagic<>+48(SB)/8, $0x4b4000004b400000
+DATA vectorsMagic<>+56(SB)/8, $0x4b4000004b400000
 GLOBL vectorsMagic<>(SB), RODATA|NOPTR, $64
 
-DATA vectorsLn2Hi<>+0(SB)/4, $0x3f317000
-DATA vectorsLn2Hi<>+4(SB)/4, $0x3f317000
-DATA vectorsLn2Hi<>+8(SB)/4, $0x3f317000
-DATA vectorsLn2Hi<>+12(SB)/4, $0x3f317000
-DATA vectorsLn2Hi<>+16(SB)/4, $0x3f317000
-DATA vectorsLn2Hi<>+20(SB)/4, $0x3f317000
-DATA vectorsLn2Hi<>+24(SB)/4, $0x3f317000
-DATA vectorsLn2Hi<>+28(SB)/4, $0x3f317000
-DATA vectorsLn2Hi<>+32(SB)/4, $0x3f317000
-DATA vectorsLn2Hi<>+36(SB)/4, $0x3f317000
-DATA vectorsLn2Hi<>+40(SB)/4, $0x3f317000
-DATA vectorsLn2Hi<>+44(SB)/4, $0x3f317000
-DATA vectorsLn2Hi<>+48(SB)/4, $0x3f317000
-DATA vectorsLn2Hi<>+52(SB)/4, $0x3f317000
-DATA vectorsLn2Hi<>+56(SB)/4, $0x3f317000
-DATA vectorsLn2Hi<>+60(SB)/4, $0x3f317000
+DATA vectorsLn2Hi<>+0(SB)/8, $0x3f3170003f317000
+DATA vectorsLn2Hi<>+8(SB)/8, $0x3f3170003f317000
+DATA vectorsLn2Hi<>+16(SB)/8, $0x3f3170003f317000
+DATA vectorsLn2Hi<>+24(SB)/8, $0x3f3170003f317000
+DATA vectorsLn2Hi<>+32(SB)/8, $0x3f3170003f317000
+DATA vectorsLn2Hi<>+40(SB)/8, $0x3f3170003f317000
+DATA vectorsLn2Hi<>+48(SB)/8, $0x3f3170003f317000
+DATA vectorsLn2Hi<>+56(SB)/8, $0x3f3170003f317000
 GLOBL vectorsLn2Hi<>(SB), RODATA|NOPTR, $64
 
-DATA vectorsLn2Lo<>+0(SB)/4, $0x3805fdf4
-DATA vectorsLn2Lo<>+4(SB)/4, $0x3805fdf4
-DATA vectorsLn2Lo<>+8(SB)/4, $0x3805fdf4
-DATA vectorsLn2Lo<>+12(SB)/4, $0x3805fdf4
-DATA vectorsLn2Lo<>+16(SB)/4, $0x3805fdf4
-DATA vectorsLn2Lo<>+20(SB)/4, $0x3805fdf4
-DATA vectorsLn2Lo<>+24(SB)/4, $0x3805fdf4
-DATA vectorsLn2Lo<>+28(SB)/4, $0x3805fdf4
-DATA vectorsLn2Lo<>+32(SB)/4, $0x3805fdf4
-DATA vectorsLn2Lo<>+36(SB)/4, $0x3805fdf4
-DATA vectorsLn2Lo<>+40(SB)/4, $0x3805fdf4
-DATA vectorsLn2Lo<>+44(SB)/4, $0x3805fdf4
-DATA vectorsLn2Lo<>+48(SB)/4, $0x3805fdf4
-DATA vectorsLn2Lo<>+52(SB)/4, $0x3805fdf4
-DATA vectorsLn2Lo<>+56(SB)/4, $0x3805fdf4
-DATA vectorsLn2Lo<>+60(SB)/4, $0x3805fdf4
+DATA vectorsLn2Lo<>+0(SB)/8, $0x3805fdf43805fdf4
+DATA vectorsLn2Lo<>+8(SB)/8, $0x3805fdf43805fdf4
+DATA vectorsLn2Lo<>+16(SB)/8, $0x3805fdf43805fdf4
+DATA vectorsLn2Lo<>+24(SB)/8, $0x3805fdf43805fdf4
+DATA vectorsLn2Lo<>+32(SB)/8, $0x3805fdf43805fdf4
+DATA vectorsLn2Lo<>+40(SB)/8, $0x3805fdf43805fdf4
+DATA vectorsLn2Lo<>+48(SB)/8, $0x3805fdf43805fdf4
+DATA vectorsLn2Lo<>+56(SB)/8, $0x3805fdf43805fdf4
 GLOBL vectorsLn2Lo<>(SB), RODATA|NOPTR, $64
 
-DATA vectorsTerm7<>+0(SB)/4, $0x39500d01
-DATA vectorsTerm7<>+4(SB)/4, $0x39500d01
-DATA vectorsTerm7<>+8(SB)/4, $0x39500d01
-DATA vectorsTerm7<>+12(SB)/4, $0x39500d01
-DATA vectorsTerm7<>+16(SB)/4, $0x39500d01
-DATA vectorsTerm7<>+20(SB)/4, $0x39500d01
-DATA vectorsTerm7<>+24(SB)/4, $0x39500d01
-DATA vectorsTerm7<>+28(SB)/4, $0x39500d01
-DATA vectorsTerm7<>+32(SB)/4, $0x39500d01
-DATA vectorsTerm7<>+36(SB)/4, $0x39500d01
-DATA vectorsTerm7<>+40(SB)/4, $0x39500d01
-DATA vectorsTerm7<>+44(SB)/4, $0x39500d01
-DATA vectorsTerm7<>+48(SB)/4, $0x39500d01
-DATA vectorsTerm7<>+52(SB)/4, $0x39500d01
-DATA vectorsTerm7<>+56(SB)/4, $0x39500d01
-DATA vectorsTerm7<>+60(SB)/4, $0x39500d01
+DATA vectorsTerm7<>+0(SB)/8, $0x39500d0139500d01
+DATA vectorsTerm7<>+8(SB)/8, $0x39500d0139500d01
+DATA vectorsTerm7<>+16(SB)/8, $0x39500d0139500d01
+DATA vectorsTerm7<>+24(SB)/8, $0x39500d0139500d01
+DATA vectorsTerm7<>+32(SB)/8, $0x39500d0139500d01
+DATA vectorsTerm7<>+40(SB)/8, $0x39500d0139500d01
+DATA vectorsTerm7<>+48(SB)/8, $0x39500d0139500d01
+DATA vectorsTerm7<>+56(SB)/8, $0x39500d0139500d01
 GLOBL vectorsTerm7<>(SB), RODATA|NOPTR, $64
 
-DATA vectorsTerm6<>+0(SB)/4, $0x3ab60b61
-DATA vectorsTerm6<>+4(SB)/4, $0x3ab60b61
-DATA vectorsTerm6<>+8(SB)/4, $0x3ab60b61
-DATA vectorsTerm6<>+12(SB)/4, $0x3ab60b61
-DATA vectorsTerm6<>+16(SB)/4, $0x3ab60b61
-DATA vectorsTerm6<>+20(SB)/4, $0x3ab60b61
-DATA vectorsTerm6<>+24(SB)/4, $0x3ab60b61
-DATA vectorsTerm6<>+28(SB)/4, $0x3ab60b61
-DATA vectorsTerm6<>+32(SB)/4, $0x3ab60b61
-DATA vectorsTerm6<>+36(SB)/4, $0x3ab60b61
-DATA vectorsTerm6<>+40(SB)/4, $0x3ab60b61
-DATA vectorsTerm6<>+44(SB)/4, $0x3ab60b61
-DATA vectorsTerm6<>+48(SB)/4, $0x3ab60b61
-DATA vectorsTerm6<>+52(SB)/4, $0x3ab60b61
-DATA vectorsTerm6<>+56(SB)/4, $0x3ab60b61
-DATA vectorsTerm6<>+60(SB)/4, $0x3ab60b61
+DATA vectorsTerm6<>+0(SB)/8, $0x3ab60b613ab60b61
+DATA vectorsTerm6<>+8(SB)/8, $0x3ab60b613ab60b61
+DATA vectorsTerm6<>+16(SB)/8, $0x3ab60b613ab60b61
+DATA vectorsTerm6<>+24(SB)/8, $0x3ab60b613ab60b61
+DATA vectorsTerm6<>+32(SB)/8, $0x3ab60b613ab60b61
+DATA vectorsTerm6<>+40(SB)/8, $0x3ab60b613ab60b61
+DATA vectorsTerm6<>+48(SB)/8, $0x3ab60b613ab60b61
+DATA vectorsTerm6<>+56(SB)/8, $0x3ab60b613ab60b61
 GLOBL vectorsTerm6<>(SB), RODATA|NOPTR, $64
 
-DATA vectorsTerm5<>+0(SB)/4, $0x3c088889
-DATA vectorsTerm5<>+4(SB)/4, $0x3c088889
-DATA vectorsTerm5<>+8(SB)/4, $0x3c088889
-DATA vectorsTerm5<>+12(SB)/4, $0x3c088889
-DATA vectorsTerm5<>+16(SB)/4, $0x3c088889
-DATA vectorsTerm5<>+20(SB)/4, $0x3c088889
-DATA vectorsTerm5<>+24(SB)/4, $0x3c088889
-DATA vectorsTerm5<>+28(SB)/4, $0x3c088889
-DATA vectorsTerm5<>+32(SB)/4, $0x3c088889
-DATA vectorsTerm5<>+36(SB)/4, $0x3c088889
-DATA vectorsTerm5<>+40(SB)/4, $0x3c088889
-DATA vectorsTerm5<>+44(SB)/4, $0x3c088889
-DATA vectorsTerm5<>+48(SB)/4, $0x3c088889
-DATA vectorsTerm5<>+52(SB)/4, $0x3c088889
-DATA vectorsTerm5<>+56(SB)/4, $0x3c088889
-DATA vectorsTerm5<>+60(SB)/4, $0x3c088889
+DATA vectorsTerm5<>+0(SB)/8, $0x3c0888893c088889
+DATA vectorsTerm5<>+8(SB)/8, $0x3c0888893c088889
+DATA vectorsTerm5<>+16(SB)/8, $0x3c0888893c088889
+DATA vectorsTerm5<>+24(SB)/8, $0x3c0888893c088889
+DATA vectorsTerm5<>+32(SB)/8, $0x3c0888893c088889
+DATA vectorsTerm5<>+40(SB)/8, $0x3c0888893c088889
+DATA vectorsTerm5<>+48(SB)/8, $0x3c0888893c088889
+DATA vectorsTerm5<>+56(SB)/8, $0x3c0888893c088889
 GLOBL vectorsTerm5<>(SB), RODATA|NOPTR, $64
 
-DATA vectorsTerm4<>+0(SB)/4, $0x3d2aaaab
-DATA vectorsTerm4<>+4(SB)/4, $0x3d2aaaab
-DATA vectorsTerm4<>+8(SB)/4, $0x3d2aaaab
-DATA vectorsTerm4<>+12(SB)/4, $0x3d2aaaab
-DATA vectorsTerm4<>+16(SB)/4, $0x3d2aaaab
-DATA vectorsTerm4<>+20(SB)/4, $0x3d2aaaab
-DATA vectorsTerm4<>+24(SB)/4, $0x3d2aaaab
-DATA vectorsTerm4<>+28(SB)/4, $0x3d2aaaab
-DATA vectorsTerm4<>+32(SB)/4, $0x3d2aaaab
-DATA vectorsTerm4<>+36(SB)/4, $0x3d2aaaab
-DATA vectorsTerm4<>+40(SB)/4, $0x3d2aaaab
-DATA vectorsTerm4<>+44(SB)/4, $0x3d2aaaab
-DATA vectorsTerm4<>+48(SB)/4, $0x3d2aaaab
-DATA vectorsTerm4<>+52(SB)/4, $0x3d2aaaab
-DATA vectorsTerm4<>+56(SB)/4, $0x3d2aaaab
-DATA vectorsTerm4<>+60(SB)/4, $0x3d2aaaab
+DATA vectorsTerm4<>+0(SB)/8, $0x3d2aaaab3d2aaaab
+DATA vectorsTerm4<>+8(SB)/8, $0x3d2aaaab3d2aaaab
+DATA vectorsTerm4<>+16(SB)/8, $0x3d2aaaab3d2aaaab
+DATA vectorsTerm4<>+24(SB)/8, $0x3d2aaaab3d2aaaab
+DATA vectorsTerm4<>+32(SB)/8, $0x3d2aaaab3d2aaaab
+DATA vectorsTerm4<>+40(SB)/8, $0x3d2aaaab3d2aaaab
+DATA vectorsTerm4<>+48(SB)/8, $0x3d2aaaab3d2aaaab
+DATA vectorsTerm4<>+56(SB)/8, $0x3d2aaaab3d2aaaab
 GLOBL vectorsTerm4<>(SB), RODATA|NOPTR, $64
 
-DATA vectorsTerm3<>+0(SB)/4, $0x3e2aaaab
-DATA vectorsTerm3<>+4(SB)/4, $0x3e2aaaab
-DATA vectorsTerm3<>+8(SB)/4, $0x3e2aaaab
-DATA vectorsTerm3<>+12(SB)/4, $0x3e2aaaab
-DATA vectorsTerm3<>+16(SB)/4, $0x3e2aaaab
-DATA vectorsTerm3<>+20(SB)/4, $0x3e2aaaab
-DATA vectorsTerm3<>+24(SB)/4, $0x3e2aaaab
-DATA vectorsTerm3<>+28(SB)/4, $0x3e2aaaab
-DATA vectorsTerm3<>+32(SB)/4, $0x3e2aaaab
-DATA vectorsTerm3<>+36(SB)/4, $0x3e2aaaab
-DATA vectorsTerm3<>+40(SB)/4, $0x3e2aaaab
-DATA vectorsTerm3<>+44(SB)/4, $0x3e2aaaab
-DATA vectorsTerm3<>+48(SB)/4, $0x3e2aaaab
-DATA vectorsTerm3<>+52(SB)/4, $0x3e2aaaab
-DATA vectorsTerm3<>+56(SB)/4, $0x3e2aaaab
-DATA vectorsTerm3<>+60(SB)/4, $0x3e2aaaab
+DATA vectorsTerm3<>+0(SB)/8, $0x3e2aaaab3e2aaaab
+DATA vectorsTerm3<>+8(SB)/8, $0x3e2aaaab3e2aaaab
+DATA vectorsTerm3<>+16(SB)/8, $0x3e2aaaab3e2aaaab
+DATA vectorsTerm3<>+24(SB)/8, $0x3e2aaaab3e2aaaab
+DATA vectorsTerm3<>+32(SB)/8, $0x3e2aaaab3e2aaaab
+DATA vectorsTerm3<>+40(SB)/8, $0x3e2aaaab3e2aaaab
+DATA vectorsTerm3<>+48(SB)/8, $0x3e2aaaab3e2aaaab
+DATA vectorsTerm3<>+56(SB)/8, $0x3e2aaaab3e2aaaab
 GLOBL vectorsTerm3<>(SB), RODATA|NOPTR, $64
 
-DATA vectorsTerm2<>+0(SB)/4, $0x3f000000
-DATA vectorsTerm2<>+4(SB)/4, $0x3f000000
-DATA vectorsTerm2<>+8(SB)/4, $0x3f000000
-DATA vectorsTerm2<>+12(SB)/4, $0x3f000000
-DATA vectorsTerm2<>+16(SB)/4, $0x3f000000
-DATA vectorsTerm2<>+20(SB)/4, $0x3f000000
-DATA vectorsTerm2<>+24(SB)/4, $0x3f000000
-DATA vectorsTerm2<>+28(SB)/4, $0x3f000000
-DATA vectorsTerm2<>+32(SB)/4, $0x3f000000
-DATA vectorsTerm2<>+36(SB)/4, $0x3f000000
-DATA vectorsTerm2<>+40(SB)/4, $0x3f000000
-DATA vectorsTerm2<>+44(SB)/4, $0x3f000000
-DATA vectorsTerm2<>+48(SB)/4, $0x3f000000
-DATA vectorsTerm2<>+52(SB)/4, $0x3f000000
-DATA vectorsTerm2<>+56(SB)/4, $0x3f000000
-DATA vectorsTerm2<>+60(SB)/4, $0x3f000000
+DATA vectorsTerm2<>+0(SB)/8, $0x3f0000003f000000
+DATA vectorsTerm2<>+8(SB)/8, $0x3f0000003f000000
+DATA vectorsTerm2<>+16(SB)/8, $0x3f0000003f000000
+DATA vectorsTerm2<>+24(SB)/8, $0x3f0000003f000000
+DATA vectorsTerm2<>+32(SB)/8, $0x3f0000003f000000
+DATA vectorsTerm2<>+40(SB)/8, $0x3f0000003f000000
+DATA vectorsTerm2<>+48(SB)/8, $0x3f0000003f000000
+DATA vectorsTerm2<>+56(SB)/8, $0x3f0000003f000000
 GLOBL vectorsTerm2<>(SB), RODATA|NOPTR, $64
 
 // func sumAVX512(sums *[32]float64, x *float32, n int)
@@ -301,7 +173,6 @@ TEXT ·sumAVX512(SB), NOSPLIT, $0-24
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
-
 block:
 	VMOVUPS       (AX), Z4
 	VEXTRACTF64X4 $0x01, Z4, Y5
@@ -336,7 +207,6 @@ TEXT ·sumAbsAVX512(SB), NOSPLIT, $0-32
 	VPXORD       Z2, Z2, Z2
 	VPXORD       Z3, Z3, Z3
 	VPXORD       Z4, Z4, Z4
-
 block:
 	VMOVUPS       (AX), Z5
 	VSUBPS        Z0, Z5, Z5
@@ -376,7 +246,6 @@ TEXT ·expSumAVX512(SB), NOSPLIT, $0-40
 	VPXORD       Z2, Z2, Z2
 	VPXORD       Z3, Z3, Z3
 	VPXORD       Z4, Z4, Z4
-
 block:
 	VMOVUPS       (CX), Z5
 	VSUBPS        Z0, Z5, Z5
@@ -472,7 +341,6 @@ TEXT ·dotAVX512(SB), NOSPLIT, $0-32
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
-
 block:
 	VCVTPS2PD   (AX), Z4
 	VCVTPS2PD   (CX), Z5
@@ -506,7 +374,6 @@ TEXT ·maxAVX512(SB), NOSPLIT, $0-24
 	MOVQ    most+0(FP), DX
 	VMOVUPS (DX), Z0
 	VMOVUPS 64(DX), Z1
-
 block:
 	VMOVUPS (AX), Z2
 	VMAXPS  Z0, Z2, Z0
@@ -527,7 +394,6 @@ TEXT ·addAVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
-
 block:
 	VMOVUPS (AX), Z0
 	VADDPS  (CX), Z0, Z0
@@ -549,7 +415,6 @@ TEXT ·axpyAVX512(SB), NOSPLIT, $0-32
 	MOVQ         x+16(FP), CX
 	MOVQ         n+24(FP), DX
 	VBROADCASTSS a+8(FP), Z0
-
 block:
 	VMULPS  (CX), Z0, Z1
 	VADDPS  (AX), Z1, Z1
@@ -571,7 +436,6 @@ TEXT ·scaleAVX512(SB), NOSPLIT, $0-32
 	MOVQ         x+16(FP), CX
 	MOVQ         n+24(FP), DX
 	VBROADCASTSS a+8(FP), Z0
-
 block:
 	VMULPS  (CX), Z0, Z1
 	VMOVUPS Z1, (AX)
@@ -590,7 +454,6 @@ TEXT ·siluAVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
-
 block:
 	VMOVUPS (CX), Z0
 	VMOVUPS vectorsOne<>+0(SB), Z2
@@ -675,7 +538,6 @@ TEXT ·squaredReLUAVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
-
 block:
 	VMOVUPS (CX), Z0
 	VPXORD  Z1, Z1, Z1
@@ -703,7 +565,6 @@ TEXT ·ternarizeAVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSS center+16(FP), Z0
 	VBROADCASTSS half+20(FP), Z1
 	VBROADCASTSS scale+24(FP), Z2
-
 block:
 	VMOVUPS (CX), Z3
 	VSUBPS  Z0, Z3, Z3
@@ -737,7 +598,6 @@ TEXT ·mulAVX512(SB), NOSPLIT, $0-32
 	MOVQ x+8(FP), CX
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
-
 block:
 	VMOVUPS (CX), Z0
 	VMULPS  (DX), Z0, Z0
@@ -760,7 +620,6 @@ TEXT ·mulAddAVX512(SB), NOSPLIT, $0-32
 	MOVQ x+8(FP), CX
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
-
 block:
 	VMOVUPS (CX), Z0
 	VMULPS  (DX), Z0, Z0
@@ -786,7 +645,6 @@ TEXT ·mulShiftedAVX512(SB), NOSPLIT, $0-40
 	MOVQ         y+16(FP), DX
 	MOVQ         n+32(FP), BX
 	VBROADCASTSS shift+24(FP), Z0
-
 block:
 	VMOVUPS (DX), Z1
 	VSUBPS  Z0, Z1, Z1
@@ -813,7 +671,6 @@ TEXT ·combineAVX512(SB), NOSPLIT, $0-48
 	MOVQ         n+40(FP), BX
 	VBROADCASTSS a+8(FP), Z0
 	VBROADCASTSS b+24(FP), Z1
-
 block:
 	VMULPS  (CX), Z0, Z2
 	VMULPS  (DX), Z1, Z3
@@ -838,7 +695,6 @@ TEXT ·siluGradAVX512(SB), NOSPLIT, $0-32
 	MOVQ grad+8(FP), CX
 	MOVQ x+16(FP), DX
 	MOVQ n+24(FP), BX
-
 block:
 	VMOVUPS (DX), Z0
 	VMOVUPS vectorsOne<>+0(SB), Z2
@@ -935,7 +791,6 @@ TEXT ·squaredGradAVX512(SB), NOSPLIT, $0-32
 	MOVQ grad+8(FP), CX
 	MOVQ x+16(FP), DX
 	MOVQ n+24(FP), BX
-
 block:
 	VMOVUPS (DX), Z0
 	VPXORD  Z1, Z1, Z1
@@ -975,7 +830,6 @@ TEXT ·adamWAVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSS 24(DI), Z6
 	VBROADCASTSS 28(DI), Z7
 	VBROADCASTSS 32(DI), Z8
-
 block:
 	VMOVUPS (CX), Z9
 	VMULPS  (DX), Z0, Z10
@@ -1041,7 +895,6 @@ TEXT ·sumAVX2(SB), NOSPLIT, $0-24
 	VPXOR Y5, Y5, Y5
 	VPXOR Y6, Y6, Y6
 	VPXOR Y7, Y7, Y7
-
 block:
 	VMOVUPS      (AX), Y8
 	VEXTRACTF128 $0x01, Y8, X9
@@ -1096,7 +949,6 @@ TEXT ·sumAbsAVX2(SB), NOSPLIT, $0-32
 	VPXOR        Y6, Y6, Y6
 	VPXOR        Y7, Y7, Y7
 	VPXOR        Y8, Y8, Y8
-
 block:
 	VMOVUPS      (AX), Y9
 	VSUBPS       Y0, Y9, Y9
@@ -1160,7 +1012,6 @@ TEXT ·expSumAVX2(SB), NOSPLIT, $0-40
 	VPXOR        Y6, Y6, Y6
 	VPXOR        Y7, Y7, Y7
 	VPXOR        Y8, Y8, Y8
-
 block:
 	VMOVUPS      (CX), Y9
 	VSUBPS       Y0, Y9, Y9
@@ -1336,7 +1187,6 @@ TEXT ·dotAVX2(SB), NOSPLIT, $0-32
 	VPXOR Y5, Y5, Y5
 	VPXOR Y6, Y6, Y6
 	VPXOR Y7, Y7, Y7
-
 block:
 	VCVTPS2PD   (AX), Y8
 	VCVTPS2PD   (CX), Y9
@@ -1388,7 +1238,6 @@ TEXT ·maxAVX2(SB), NOSPLIT, $0-24
 	VMOVUPS 32(DX), Y1
 	VMOVUPS 64(DX), Y2
 	VMOVUPS 96(DX), Y3
-
 block:
 	VMOVUPS (AX), Y4
 	VMAXPS  Y0, Y4, Y0
@@ -1415,7 +1264,6 @@ TEXT ·addAVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
-
 block:
 	VMOVUPS (AX), Y0
 	VADDPS  (CX), Y0, Y0
@@ -1443,7 +1291,6 @@ TEXT ·axpyAVX2(SB), NOSPLIT, $0-32
 	MOVQ         x+16(FP), CX
 	MOVQ         n+24(FP), DX
 	VBROADCASTSS a+8(FP), Y0
-
 block:
 	VMULPS  (CX), Y0, Y1
 	VADDPS  (AX), Y1, Y1
@@ -1471,7 +1318,6 @@ TEXT ·scaleAVX2(SB), NOSPLIT, $0-32
 	MOVQ         x+16(FP), CX
 	MOVQ         n+24(FP), DX
 	VBROADCASTSS a+8(FP), Y0
-
 block:
 	VMULPS  (CX), Y0, Y1
 	VMOVUPS Y1, (AX)
@@ -1494,7 +1340,6 @@ TEXT ·siluAVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
-
 block:
 	VMOVUPS (CX), Y0
 	VMOVUPS vectorsOne<>+0(SB), Y2
@@ -1649,7 +1494,6 @@ TEXT ·squaredReLUAVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
-
 block:
 	VMOVUPS (CX), Y0
 	VPXOR   Y1, Y1, Y1
@@ -1687,7 +1531,6 @@ TEXT ·ternarizeAVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSS center+16(FP), Y0
 	VBROADCASTSS half+20(FP), Y1
 	VBROADCASTSS scale+24(FP), Y2
-
 block:
 	VMOVUPS (CX), Y3
 	VSUBPS  Y0, Y3, Y3
@@ -1739,7 +1582,6 @@ TEXT ·mulAVX2(SB), NOSPLIT, $0-32
 	MOVQ x+8(FP), CX
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
-
 block:
 	VMOVUPS (CX), Y0
 	VMULPS  (DX), Y0, Y0
@@ -1768,7 +1610,6 @@ TEXT ·mulAddAVX2(SB), NOSPLIT, $0-32
 	MOVQ x+8(FP), CX
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
-
 block:
 	VMOVUPS (CX), Y0
 	VMULPS  (DX), Y0, Y0
@@ -1802,7 +1643,6 @@ TEXT ·mulShiftedAVX2(SB), NOSPLIT, $0-40
 	MOVQ         y+16(FP), DX
 	MOVQ         n+32(FP), BX
 	VBROADCASTSS shift+24(FP), Y0
-
 block:
 	VMOVUPS (DX), Y1
 	VSUBPS  Y0, Y1, Y1
@@ -1837,7 +1677,6 @@ TEXT ·combineAVX2(SB), NOSPLIT, $0-48
 	MOVQ         n+40(FP), BX
 	VBROADCASTSS a+8(FP), Y0
 	VBROADCASTSS b+24(FP), Y1
-
 block:
 	VMULPS  (CX), Y0, Y2
 	VMULPS  (DX), Y1, Y3
@@ -1870,7 +1709,6 @@ TEXT ·siluGradAVX2(SB), NOSPLIT, $0-32
 	MOVQ grad+8(FP), CX
 	MOVQ x+16(FP), DX
 	MOVQ n+24(FP), BX
-
 block:
 	VMOVUPS (DX), Y0
 	VMOVUPS vectorsOne<>+0(SB), Y2
@@ -2047,7 +1885,6 @@ TEXT ·squaredGradAVX2(SB), NOSPLIT, $0-32
 	MOVQ grad+8(FP), CX
 	MOVQ x+16(FP), DX
 	MOVQ n+24(FP), BX
-
 block:
 	VMOVUPS (DX), Y0
 	VPXOR   Y1, Y1, Y1
@@ -2099,7 +1936,6 @@ TEXT ·adamWAVX2(SB), NOSPLIT, $0-48
 	VBROADCASTSS 24(DI), Y6
 	VBROADCASTSS 28(DI), Y7
 	VBROADCASTSS 32(DI), Y8
-
 block:
 	VMOVUPS (CX), Y9
 	VMULPS  (DX), Y0, Y10

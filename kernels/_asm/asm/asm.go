@@ -2,6 +2,7 @@ package asm
 
 import (
 	"bytes"
+	"regexp"
 
 	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/build"
@@ -46,5 +47,9 @@ func Compile(pkg string, generate func(*Program)) (code, stubs []byte, err error
 	if stubs, err = printer.NewStubs(cfg).Print(file); err != nil {
 		return nil, nil, err
 	}
+	code = withinFunction.ReplaceAll(code, []byte("\n$1"))
 	return append(bytes.TrimRight(code, "\n"), '\n'), append(bytes.TrimRight(stubs, "\n"), '\n'), nil
 }
+
+// withinFunction is an empty line before a label or a comment in a function.
+var withinFunction = regexp.MustCompile(`\n\n(\w+:|\t)`)

@@ -38,8 +38,8 @@ func (p *Program) Declare(prefix string, constants ...Constant) {
 	for _, c := range constants {
 		p.StaticGlobal(prefix + c.Name)
 		p.DataAttributes(attr.RODATA | attr.NOPTR)
-		for range 16 {
-			p.AppendDatum(operand.U32(c.Value))
+		for range 8 {
+			p.AppendDatum(operand.U64(uint64(c.Value)<<32 | uint64(c.Value)))
 		}
 	}
 }

@@ -232,7 +232,12 @@ func (t target) scores(rows, vectors int, n numbers) {
 		}
 	}
 	t.fetch(ahead, positions*chunk*n.bytes)
-	for k := range chunk {
+	terms := 2 // that are written out
+	if rows <= fetchRows {
+		terms = 8
+	}
+	t.Label("terms")
+	for k := range terms {
 		var key []reg.VecVirtual
 		for v := range vectors {
 			key = append(key, t.gather(keys, v, group*n.bytes*k, n))
@@ -241,14 +246,17 @@ func (t target) scores(rows, vectors int, n numbers) {
 			t.multiply(acc[r], key, queries.At(r, 4*k))
 		}
 	}
+	t.Advance(keys, operand.U32(group*terms*n.bytes))
+	t.Advance(queries, operand.U32(4*terms))
+	t.SUBQ(operand.U32(4*terms), left)
+	t.TESTQ(operand.U32(4*chunk-1), left)
+	t.JNZ(operand.LabelRef("terms"))
 	t.each(acc, func(row, disp int, v reg.VecVirtual) {
 		t.VADDPS(asm.At(dst, rowStride*row+disp), v, v)
 		t.VMOVUPS(v, asm.At(dst, rowStride*row+disp))
 	})
 	t.step(ahead)
-	t.Advance(keys, operand.U32(group*chunk*n.bytes))
-	t.Advance(queries, operand.U32(4*chunk))
-	t.SUBQ(operand.U32(4*chunk), left)
+	t.TESTQ(left, left)
 	t.JNZ(operand.LabelRef("chunk"))
 
 	t.nextGroups(keys, positions)

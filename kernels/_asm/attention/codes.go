@@ -80,7 +80,11 @@ func (t target) soften() {
 		lanes[i] = t.register()
 		t.Clear(lanes[i])
 	}
-	for i := range tile / t.lanes {
+	const together = 2 // vectors that are written out
+	left := t.GP64()
+	t.MOVQ(operand.U32(tile/t.lanes/together), left)
+	t.Label("weights")
+	for i := range together {
 		v := t.register()
 		t.VMOVUPS(asm.At(x, 4*t.lanes*i), v)
 		t.VSUBPS(all, v, v)
@@ -90,8 +94,10 @@ func (t target) soften() {
 		sum := lanes[i%len(lanes)]
 		t.VADDPS(v, sum, sum)
 	}
+	t.ADDQ(operand.U32(4*t.lanes*together), x)
+	t.DECQ(left)
+	t.JNZ(operand.LabelRef("weights"))
 	t.VMOVSS(t.fold(lanes, func(a, b reg.Register) { t.VADDPS(b, a, a) }), asm.At(sums, 0))
-	t.ADDQ(operand.U32(4*tile), x)
 	t.ADDQ(operand.U8(4), tops)
 	t.ADDQ(operand.U8(4), sums)
 	t.DECQ(rows)
@@ -250,49 +256,62 @@ func (t target) addValues(rows int, dot pairDot) {
 	t.Load(t.Param("dst"), out.Fourth[0])
 	t.StartRows(out)
 
+	// Of many rows a pair of positions is work enough for a loop.
+	written := pairs
+	if rows > fetchRows {
+		written = 1
+	}
+	parts, blocks := q8Len/columns, t.Argument("blocks")
+	if parts == 2 {
+		t.SHLQ(operand.U8(1), blocks)
+	}
 	t.Label("block")
-	for part := range q8Len / columns {
-		again := fmt.Sprint("eight", part)
-		code, left := t.GP64(), t.GP64()
-		t.MOVQ(values, pair.Fourth[0])
-		t.MOVQ(codes, code)
-		t.Load(t.Param("eights"), left)
-		sets := make([][][]reg.VecVirtual, max(1, 8/(rows*vectors)))
-		for i := range sets {
-			sets[i] = t.tile(rows, vectors)
-			t.each(sets[i], func(_, _ int, v reg.VecVirtual) { t.Clear(v) })
+	code, left := t.GP64(), t.GP64()
+	t.MOVQ(values, pair.Fourth[0])
+	t.MOVQ(codes, code)
+	t.Load(t.Param("eights"), left)
+	if written == 1 {
+		t.SHLQ(operand.U8(2), left)
+	}
+	sets := make([][][]reg.VecVirtual, max(1, 8/(rows*vectors)))
+	for i := range sets {
+		sets[i] = t.tile(rows, vectors)
+		t.each(sets[i], func(_, _ int, v reg.VecVirtual) { t.Clear(v) })
+	}
+	t.Label("pairs")
+	t.fetch(ahead, eight*columns*34/q8Len)
+	t.step(ahead)
+	for i := range written {
+		acc := sets[i%len(sets)]
+		var v [vectors]reg.VecVirtual
+		for j := range v {
+			v[j] = t.register()
+			t.VPMOVSXBW(pair.At(i, 2*t.lanes*j), v[j])
 		}
-		t.Label(again)
-		t.fetch(ahead, eight*columns*34/q8Len)
-		t.step(ahead)
-		for i := range pairs {
-			acc := sets[i%len(sets)]
-			var v [vectors]reg.VecVirtual
+		for r := range rows {
+			weights := t.register()
+			t.VPBROADCASTD(asm.At(code, codeRow*r+4*i), weights)
 			for j := range v {
-				v[j] = t.register()
-				t.VPMOVSXBW(pair.At(i, 2*t.lanes*j), v[j])
-			}
-			for r := range rows {
-				weights := t.register()
-				t.VPBROADCASTD(asm.At(code, codeRow*r+4*i), weights)
-				for j := range v {
-					dot(acc[r][j], v[j], weights)
-				}
+				dot(acc[r][j], v[j], weights)
 			}
 		}
-		t.ADDQ(operand.U8(4*pairs), code)
-		t.LEAQ(operand.Mem{Base: pair.Fourth[0], Index: pair.One, Scale: pairs}, pair.Fourth[0])
-		t.DECQ(left)
-		t.JNZ(operand.LabelRef(again))
-		t.blendRows(out, sets)
-		t.Advance(out, operand.U32(4*columns))
-		t.ADDQ(operand.U32(2*columns), values)
+	}
+	t.ADDQ(operand.U8(4*written), code)
+	t.LEAQ(operand.Mem{Base: pair.Fourth[0], Index: pair.One, Scale: uint8(written)}, pair.Fourth[0])
+	t.DECQ(left)
+	t.JNZ(operand.LabelRef("pairs"))
+	t.blendRows(out, sets)
+	t.Advance(out, operand.U32(4*columns))
+	t.ADDQ(operand.U32(2*columns), values)
+	t.DECQ(blocks)
+	if parts == 2 { // the second part has the same codes
+		t.TESTQ(operand.U32(1), blocks)
+		t.JNZ(operand.LabelRef("block"))
 	}
 	t.ADDQ(operand.U32(codeRow*rows), codes)
 	t.ADDQ(operand.U8(4), t.Argument("units"))
-	blocks := t.Argument("blocks")
-	t.DECQ(blocks)
-	t.JNZ(operand.LabelRef("block"))
+	t.CMPQ(blocks, operand.U8(0))
+	t.JNE(operand.LabelRef("block"))
 	t.VZEROUPPER()
 	t.RET()
 }

@@ -141,11 +141,7 @@ func blendNEON(p *neon.Program) {
 // scoresQ8NEON multiplies queries with the keys of 16 · tiles positions, blocks of int8. Without dot products, which
 // are for one query, sums of pairs add up by SADALP.
 func scoresQ8NEON(p *neon.Program, dot bool, queries int) {
-	isa := "NEON"
-	if dot {
-		isa = "NEONDot"
-	}
-	p.Func(fmt.Sprintf("scoresQ8x%dx16%s", queries, isa))
+	p.Func(fmt.Sprintf("scoresQ8x%dx16%s", queries, neon.ISA(dot)))
 	p.Asm(`
 		args dst=R0 keys=R2 blocks=R3 tiles=R4 ahead=R21 step=R25
 		MOVD $272, R19
@@ -276,15 +272,8 @@ func unpackNEON(p *neon.Program) {
 func softenNEON(p *neon.Program) {
 	p.Func("softenNEON")
 	p.Asm("args scores=R0 tops=R1 sums=R2 rows=R3 scale=F31")
-	for i, constant := range []string{
-		"0xc2fa0000",                                           // -125
-		"0x4b400000",                                           // magic
-		"0x3c1d0178", "0x3d64fe2e", "0x3e7601bc", "0x3f317096", // terms 4 to 1
-		"0x3f800000", // 1
-		"0xff800000", // -Inf
-	} {
-		p.Asm("MOVW $%s, R9\nVDUP R9, V%d.S4", constant, 16+i)
-	}
+	// -125, magic, terms 4 to 1, 1 and -Inf.
+	p.Asm(neon.Splat(16, 0xc2fa0000, 0x4b400000, 0x3c1d0178, 0x3d64fe2e, 0x3e7601bc, 0x3f317096, 0x3f800000, 0xff800000))
 	p.Asm(`
 	row:
 		MOVD R0, R4

@@ -19,6 +19,8 @@ const (
 	queryExcess = 36
 	keyBlock    = 34 * group
 	keyCodes    = 2 * group
+	quads       = 8 // of codes in a block
+	quadsOut    = 4 // of which so many are written out
 )
 
 func declareConstants(p *asm.Program) {
@@ -91,15 +93,15 @@ func (t target) signed() dot {
 	}
 }
 
-// scales loads the scales of vector v of the positions.
-func (t target) scales(keys asm.Rows, v int) reg.VecVirtual {
+// scales loads the scales of vector v of the positions, which are at disp from their groups.
+func (t target) scales(keys asm.Rows, v, disp int) reg.VecVirtual {
 	out := t.register()
 	if t.lanes == group {
-		t.VCVTPH2PS(keys.At(v, 0), out)
+		t.VCVTPH2PS(keys.At(v, disp), out)
 		return out
 	}
-	t.VBROADCASTF32X4(keys.At(2*v+1, 0), out.AsY())
-	t.VINSERTF32X4(operand.U8(0), keys.At(2*v, 0), out.AsY(), out.AsY())
+	t.VBROADCASTF32X4(keys.At(2*v+1, disp), out.AsY())
+	t.VINSERTF32X4(operand.U8(0), keys.At(2*v, disp), out.AsY(), out.AsY())
 	t.VCVTPH2PS(out.AsY(), out)
 	return out
 }
@@ -138,7 +140,7 @@ func (t target) scoresQ8(rows, vectors int, d dot) {
 
 	t.Label("tile")
 	left := t.GP64()
-	t.MOVQ(blocks, left)
+	t.IMUL3Q(operand.U32(quads/quadsOut), blocks, left)
 	t.Load(t.Param("q"), queries.Fourth[0])
 	t.StartRows(queries)
 	t.StartRows(keys)
@@ -157,7 +159,8 @@ func (t target) scoresQ8(rows, vectors int, d dot) {
 			}
 		}
 	}
-	for quad := range 8 {
+	t.Label("quads")
+	for quad := range quadsOut {
 		var codes, prepared []reg.VecVirtual
 		for v := range vectors {
 			codes = append(codes, t.gather(keys, v, keyCodes+4*group*quad, t.floats()))
@@ -171,19 +174,24 @@ func (t target) scoresQ8(rows, vectors int, d dot) {
 			}
 		}
 	}
+	t.Advance(keys, operand.U32(4*group*quadsOut))
+	t.Advance(queries, operand.U32(4*quadsOut))
+	t.DECQ(left)
+	t.TESTQ(operand.U32(quads/quadsOut-1), left)
+	t.JNZ(operand.LabelRef("quads"))
 	for v := range vectors {
-		scale := t.scales(keys, v)
+		scale := t.scales(keys, v, -4*group*quads)
 		for r := range rows {
 			both := t.register()
-			t.VBROADCASTSS(queries.At(r, queryScale), both)
+			t.VBROADCASTSS(queries.At(r, queryScale-4*quads), both)
 			t.VMULPS(scale, both, both)
 			t.VCVTDQ2PS(sums[r][v], sums[r][v])
 			t.VFMADD231PS(both, sums[r][v], scores[r][v])
 		}
 	}
-	t.Advance(keys, operand.U32(keyBlock))
-	t.Advance(queries, operand.U32(queryBlock))
-	t.DECQ(left)
+	t.Advance(keys, operand.U32(keyBlock-4*group*quads))
+	t.Advance(queries, operand.U32(queryBlock-4*quads))
+	t.TESTQ(left, left)
 	t.JNZ(operand.LabelRef("block"))
 
 	// keys is at the second group of the tile now.

@@ -2,6 +2,7 @@ package float
 
 import (
 	"fmt"
+	"math/bits"
 
 	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/operand"
@@ -87,8 +88,8 @@ func (g *generator) zeroFrame(frame operand.Mem, bytes int) {
 	g.JNZ(operand.LabelRef("zero"))
 }
 
-// passes adds a panel of a tile to its lanes. The rows that are 16 further are
-// prefetched in the first pass.
+// passes adds a panel of a tile to its lanes, as many in a pass as registers hold.
+// The rows that are 16 further are prefetched in the first pass.
 func (g *generator) passes(n int, w, x, lanes reg.Register, panel operand.Mem, row, column func(reg.Register, int) operand.Mem) {
 	parts := g.sums / (g.tile * n) // of a row, in a pass
 	acc := make([]reg.VecVirtual, parts*g.tile*n)
@@ -97,57 +98,74 @@ func (g *generator) passes(n int, w, x, lanes reg.Register, panel operand.Mem, r
 	}
 	size := int(acc[0].Size())
 	// at is where the lanes of acc[i] are.
-	at := func(pass, i int) operand.Mem {
-		c, r, part := i/parts/g.tile, i/parts%g.tile, pass*parts+i%parts
+	at := func(i int) operand.Mem {
+		c, r, part := i/parts/g.tile, i/parts%g.tile, i%parts
 		return operand.Mem{Base: lanes, Disp: laneBytes*(laneRows*c+r) + size*part}
 	}
-	for pass := range g.parts / parts {
-		src, xp, left, ahead := g.GP64(), g.GP64(), g.GP64(), g.GP64()
-		g.MOVQ(w, src)
-		g.MOVQ(x, xp)
+	passes := g.parts / parts
+	src, xp, left, ahead := g.GP64(), g.GP64(), g.GP64(), g.GP64()
+	var pass operand.Mem
+	if passes > 1 {
+		pass = g.AllocLocal(8)
+		g.MOVQ(operand.I32(passes), pass)
+	}
+	eight := row(w, 1)
+	eight.Scale = 8
+	g.LEAQ(eight, ahead)
+	eight.Base = ahead
+	g.LEAQ(eight, ahead)
+	g.MOVQ(x, xp)
+	g.Label("pass")
+	g.MOVQ(w, src)
+	g.MOVQ(panel, left)
+	for i, a := range acc {
+		g.VMOVUPS(at(i), a)
+	}
+	g.Label("block")
+	if passes > 1 {
+		g.CMPQ(pass, operand.I8(passes))
+		g.JNE(operand.LabelRef("fetched"))
+	}
+	g.prefetch(ahead, row)
+	g.ADDQ(operand.I32(32*g.width), ahead)
+	if passes > 1 {
+		g.Label("fetched")
+	}
+	for part := range parts {
+		offset := size * part
+		var xv []reg.VecVirtual
+		for c := range n {
+			xv = append(xv, g.register())
+			g.VMOVUPS(column(xp, c).Offset(offset), xv[c])
+		}
+		for r := range g.tile {
+			weights := g.register()
+			g.load(g.Program, row(src, r).Offset(offset/4*g.width), weights)
+			for c, v := range xv {
+				product, a := g.register(), acc[(c*g.tile+r)*parts+part]
+				g.VMULPS(v, weights, product)
+				g.VADDPS(product, a, a)
+			}
+		}
+	}
+	g.ADDQ(operand.I32(32*g.width), src)
+	g.ADDQ(operand.I32(laneBytes), xp)
+	g.DECQ(left)
+	g.JNZ(operand.LabelRef("block"))
+	for i, a := range acc {
+		g.VMOVUPS(a, at(i))
+	}
+	if passes > 1 { // x goes back to the first block's next part
 		g.MOVQ(panel, left)
-		if pass == 0 {
-			eight := row(w, 1)
-			eight.Scale = 8
-			g.LEAQ(eight, ahead)
-			eight.Base = ahead
-			g.LEAQ(eight, ahead)
-		}
-		for i, a := range acc {
-			g.VMOVUPS(at(pass, i), a)
-		}
-		block := fmt.Sprintf("pass%d", pass)
-		g.Label(block)
-		if pass == 0 {
-			g.prefetch(ahead, row)
-		}
-		for part := range parts {
-			offset := size * (pass*parts + part)
-			var xv []reg.VecVirtual
-			for c := range n {
-				xv = append(xv, g.register())
-				g.VMOVUPS(column(xp, c).Offset(offset), xv[c])
-			}
-			for r := range g.tile {
-				weights := g.register()
-				g.load(g.Program, row(src, r).Offset(offset/4*g.width), weights)
-				for c, v := range xv {
-					product, a := g.register(), acc[(c*g.tile+r)*parts+part]
-					g.VMULPS(v, weights, product)
-					g.VADDPS(product, a, a)
-				}
-			}
-		}
-		g.ADDQ(operand.I32(32*g.width), src)
-		g.ADDQ(operand.I32(128), xp)
-		if pass == 0 {
-			g.ADDQ(operand.I32(32*g.width), ahead)
-		}
-		g.DECQ(left)
-		g.JNZ(operand.LabelRef(block))
-		for i, a := range acc {
-			g.VMOVUPS(a, at(pass, i))
-		}
+		g.SHLQ(operand.U8(bits.TrailingZeros(laneBytes)), left)
+		g.SUBQ(left, xp)
+		g.ADDQ(operand.I32(size*parts), xp)
+		g.ADDQ(operand.I32(size*parts), lanes)
+		g.ADDQ(operand.I32(size*parts/4*g.width), w)
+		g.DECQ(pass)
+		g.JNZ(operand.LabelRef("pass"))
+		g.SUBQ(operand.I32(laneBytes), lanes)
+		g.SUBQ(operand.I32(32*g.width), w)
 	}
 }
 

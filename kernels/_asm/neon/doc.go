@@ -10,6 +10,6 @@
 //	sdot v0.4s, v12.16b, v16.4b[1]
 //		is an instruction that Go's assembler lacks, as LLVM writes it: see encodings
 //
-// A function is declared, with what it equals, in a file *_arm64.go of its package: names and
-// places of arguments come from there.
+// A function is declared, with what it equals, in a Go file of its package: names and places of
+// arguments come from there.
 package neon

@@ -41,9 +41,9 @@ func Compile(dir string, generate func(*Program)) (code []byte, err error) {
 	return []byte(p.out.String()), nil
 }
 
-// declarations returns the functions without a body of a folder's files for arm64.
+// declarations returns the functions without a body in a folder.
 func declarations(dir string) (map[string]*ast.FuncType, error) {
-	files, err := filepath.Glob(filepath.Join(dir, "*_arm64.go"))
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
 		return nil, err
 	}

@@ -1,5 +1,27 @@
 package neon
 
+import (
+	"fmt"
+	"strings"
+)
+
+// ISA is the end of a function's name, with dot products or without.
+func ISA(dot bool) string {
+	if dot {
+		return "NEONDot"
+	}
+	return "NEON"
+}
+
+// Splat is text that sets registers from V(from) on to a number of 32 bits each, in every lane.
+func Splat(from int, numbers ...uint32) string {
+	var text strings.Builder
+	for i, n := range numbers {
+		fmt.Fprintf(&text, "\nMOVW $%#08x, R9\nVDUP R9, V%d.S4", n, from+i)
+	}
+	return text.String()
+}
+
 // Clear sets n registers from V(from) to zero.
 func (p *Program) Clear(from, n int) {
 	p.Asm("%[2]d* VEOR V%[1]d{}.B16, V%[1]d{}.B16, V%[1]d{}.B16", from, n)

@@ -43,17 +43,20 @@ func columns(p *asm.Program, n int) {
 		p.PREFETCHT0(m)
 	}
 	part := startColumns(p, t, n, sums, minusSum)
-	for v := range 4 {
-		w := t.loadVector(operand.Mem{Base: data, Disp: v * vectorBytes})
-		addPlanes(p, c, w, q, v, part)
-	}
+	vectors := p.GP64()
+	p.MOVQ(operand.U32(4), vectors)
+	p.Label("vector")
+	addPlanes(p, c, t.loadVector(operand.Mem{Base: data}), q, 0, part)
+	p.ADDQ(operand.Imm(vectorBytes), data)
+	p.ADDQ(operand.Imm(32), q.base)
+	p.DECQ(vectors)
+	p.JNZ(operand.LabelRef("vector"))
 	w := p.ZMM()
-	p.VCVTPH2PS(operand.Mem{Base: data, Disp: bitsBytes}, w)
+	p.VCVTPH2PS(operand.Mem{Base: data}, w)
 	for i := range part {
 		addTerm(p, t, acc[i], w, scales.at(i, 0), finishSums(p, part[i]))
 	}
-	p.ADDQ(operand.U32(blockBytes), data)
-	p.ADDQ(operand.U32(128), q.base)
+	p.ADDQ(operand.U32(blockBytes-bitsBytes), data)
 	p.ADDQ(operand.Imm(16), sums.base)
 	step := p.Load(p.Param("scaleStep"), p.GP64())
 	p.ADDQ(step, scales.base)

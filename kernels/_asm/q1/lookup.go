@@ -15,7 +15,10 @@ const (
 	lookupBits       = 16 * 64
 	lookupBlockBytes = lookupBits + 2*lookupRows
 	lookupTables     = 2 * 16 // bytes for four columns
-	lookupVector     = 32     // VPSHUFB looks up a nibble of as many rows
+	lookupVector     = 32     // VPSHUFB looks up a nibble of as many rows: half of them
+	partBytes        = 64     // from the results of the first half's first rows to those of the second's
+	groupBits        = 4 * 64 // bytes of 32 columns
+	groupTables      = 8 * lookupTables
 	// lookupBias makes the signed sum of four activations positive.
 	lookupBias = 4 * 127
 )
@@ -54,7 +57,7 @@ func lookup(p *asm.Program, per32 bool) {
 	k.data = p.Load(p.Param("data"), p.GP64())
 	rows := p.Load(p.Param("rows"), p.GP64())
 	step := p.Load(p.Param("scaleStep"), p.GP64())
-	k.tables, k.scales = p.GP64(), p.GP64()
+	k.tables, k.scales, k.part = p.GP64(), p.GP64(), p.GP64()
 	left := p.GP64()
 	k.low = k.everyWord(0x0f0f)
 	k.weights = k.everyWord(32<<8 | 1)
@@ -71,20 +74,19 @@ func lookup(p *asm.Program, per32 bool) {
 
 	p.Label("block")
 	p.Prefetch(prefetchFurther, asm.Lines(operand.Mem{Base: k.data, Disp: prefetchAhead}, lookupBlockBytes)...)
+	p.XORQ(k.part, k.part)
+	p.Label("part")
 	if per32 {
-		for h := range 64 / lookupVector {
-			k.addSpan(h)
-		}
+		k.addSpan()
 	} else {
-		for h := range 64 / lookupVector {
-			var sums [2]reg.VecVirtual
-			for g := range 4 {
-				sums = k.group(h, g, sums[:])
-			}
-			k.addTerms(h, sums)
-		}
+		k.addBlock()
 	}
-	p.ADDQ(operand.U32(lookupBlockBytes), k.data)
+	p.SUBQ(operand.U32(lookupBits-lookupVector), k.data)
+	p.SUBQ(operand.U32(32*lookupTables), k.tables)
+	p.ADDQ(operand.Imm(partBytes), k.part)
+	p.CMPQ(k.part, operand.Imm(64/lookupVector*partBytes))
+	p.JNE(operand.LabelRef("part"))
+	p.ADDQ(operand.U32(lookupBlockBytes-64), k.data)
 	p.ADDQ(operand.U32(32*lookupTables), k.tables)
 	p.ADDQ(step, k.scales)
 	p.DECQ(left)
@@ -120,18 +122,19 @@ func lookup(p *asm.Program, per32 bool) {
 type lookupKernel struct {
 	ymmTarget
 	data, tables, scales reg.Register
-	y                    operand.Mem // of the tile's rows, on the stack
+	part                 reg.Register // bytes that the results of the rows' part are behind y
+	y                    operand.Mem  // of the tile's rows, on the stack
 	low, weights         reg.VecVirtual
 }
 
-// group looks 32 columns of part h of the rows up and adds their sums to those
-// of the groups before, as int16. A sum of four activations, made positive,
-// lies in the tables in two parts of five bits: eight of them fit in a byte.
-func (k *lookupKernel) group(h, g int, before []reg.VecVirtual) [2]reg.VecVirtual {
+// group looks 32 columns of a part of the rows up, the g-th from data and tables on. A sum of four
+// activations, made positive, lies in the tables in two parts of five bits: eight of them fit in
+// a byte.
+func (k *lookupKernel) group(g int) [2]reg.VecVirtual {
 	var sum [2]reg.VecVirtual // lower and upper parts
 	for c := 4 * g; c < 4*g+4; c++ {
 		w := k.vector()
-		k.VMOVUPS(operand.Mem{Base: k.data, Disp: 64*c + lookupVector*h}, w)
+		k.VMOVUPS(operand.Mem{Base: k.data, Disp: 64 * c}, w)
 		for nibble := range 2 {
 			index := k.vector()
 			if nibble == 0 {
@@ -158,66 +161,87 @@ func (k *lookupKernel) group(h, g int, before []reg.VecVirtual) [2]reg.VecVirtua
 	}
 	k.VPUNPCKLBW(sum[1], sum[0], words[0])
 	k.VPUNPCKHBW(sum[1], sum[0], words[1])
-	for i, w := range words {
+	for _, w := range words {
 		k.VPMADDUBSW(k.weights, w, w)
-		if len(before) > 0 && before[i] != nil {
-			k.VPADDW(before[i], w, w)
-		}
 	}
 	return words
 }
 
-// addTerms is y += float32(w·scale)·float32(sum − bias) for part h of the rows.
+// nextGroups goes on to the groups behind n, of as many as a block has.
+func (k *lookupKernel) nextGroups(left reg.Register, n int, label string) {
+	k.ADDQ(operand.U32(n*groupBits), k.data)
+	k.ADDQ(operand.U32(n*groupTables), k.tables)
+	k.DECQ(left)
+	k.JNZ(operand.LabelRef(label))
+}
+
+// addBlock is y += float32(w·scale)·float32(sum − bias) for a part of the rows.
 // The layout has put them so that each half of words is rows in sequence.
-func (k *lookupKernel) addTerms(h int, words [2]reg.VecVirtual) {
-	less := k.everyWord(32 * lookupBias)
+func (k *lookupKernel) addBlock() {
+	less := k.everyWord(0x10000 - 32*lookupBias)
+	var words [2]reg.VecVirtual
+	for i := range words {
+		words[i] = k.vector()
+		k.VMOVDQA(less, words[i])
+	}
+	left := k.GP64()
+	k.MOVQ(operand.U32(4), left)
+	k.Label("group")
+	for i, w := range k.group(0) {
+		k.VPADDW(w, words[i], words[i])
+	}
+	k.nextGroups(left, 1, "group")
 	for i, w := range words {
-		k.VPSUBW(less, w, w)
 		for half := range 2 {
 			sum := k.vector()
 			k.widen(w, half, sum)
-			k.addTerm(lookupRow(i, h, half), sum, operand.Mem{Base: k.scales})
+			k.addTerm(lookupRow(i, half), sum, operand.Mem{Base: k.scales})
 		}
 	}
 }
 
-// lookupRow is the first row of half of words i of part h of the rows.
-func lookupRow(i, h, half int) int { return 32*i + lookupVector/2*h + lookupVector/4*half }
+// lookupRow is the first row of half of words i of the first part of the rows.
+func lookupRow(i, half int) int { return 32*i + lookupVector/4*half }
 
-// addTerm is y += float32(w·scale)·float32(sum) for eight rows.
+// addTerm is y += float32(w·scale)·float32(sum) for eight rows of a part; data is behind their bits.
 func (k *lookupKernel) addTerm(row int, sum reg.VecVirtual, activation operand.Mem) {
-	scale := k.vector()
-	k.VCVTPH2PS(operand.Mem{Base: k.data, Disp: lookupBits + 2*row}, scale)
+	scale, y := k.vector(), k.y.Offset(4*row).Idx(k.part, 1)
+	k.VCVTPH2PS(operand.Mem{Base: k.data, Disp: 2 * row}, scale)
 	ws := k.mulBroadcast(scale, activation)
 	k.VCVTDQ2PS(sum, sum)
 	k.VMULPS(ws, sum, sum)
-	k.VADDPS(k.y.Offset(4*row), sum, sum)
-	k.VMOVUPS(sum, k.y.Offset(4*row))
+	k.VADDPS(y, sum, sum)
+	k.VMOVUPS(sum, y)
 }
 
-// addSpan is addTerms under q8_32, where words of two groups are multiplied with
+// addSpan is addBlock under q8_32, where words of two groups are multiplied with
 // their shares at once.
-func (k *lookupKernel) addSpan(h int) {
+func (k *lookupKernel) addSpan() {
+	less := k.lessBias(k.scales)
 	var totals [2][2]reg.VecVirtual // of words i: the lower and the upper four of each eight rows
-	for pair := range 2 {
-		first := k.group(h, 2*pair, nil)
-		second := k.group(h, 2*pair+1, nil)
-		shares := k.pairOfShares(k.scales, pair)
-		for i := range first {
-			sums := k.pairs(first[i], second[i], shares)
-			for half, sum := range sums {
-				if pair > 0 {
-					k.VPADDD(totals[i][half], sum, sum)
-				}
-			}
-			totals[i] = sums
+	for i := range totals {
+		for half := range totals[i] {
+			totals[i][half] = k.vector()
+			k.Program.Clear(totals[i][half])
 		}
 	}
-	less := k.lessBias(k.scales)
+	left := k.GP64()
+	k.MOVQ(operand.U32(2), left)
+	k.Label("pair")
+	first, second := k.group(0), k.group(1)
+	shares := k.pairOfShares(k.scales, 0)
+	for i := range first {
+		for half, sum := range k.pairs(first[i], second[i], shares) {
+			k.VPADDD(sum, totals[i][half], totals[i][half])
+		}
+	}
+	k.ADDQ(operand.Imm(8), k.scales)
+	k.nextGroups(left, 2, "pair")
+	k.SUBQ(operand.Imm(16), k.scales)
 	for i := range totals {
 		for half, sum := range k.inSequence(totals[i]) {
 			k.VPADDD(less, sum, sum)
-			k.addTerm(lookupRow(i, h, half), sum, span.unit(k.scales))
+			k.addTerm(lookupRow(i, half), sum, span.unit(k.scales))
 		}
 	}
 }
@@ -225,9 +249,8 @@ func (k *lookupKernel) addSpan(h int) {
 // pairOfShares returns two shares in every dword.
 func (t ymmTarget) pairOfShares(spans reg.Register, pair int) reg.VecVirtual {
 	v := t.YMM()
-	t.VBROADCASTI128(span.shares(spans), v)
+	t.VPBROADCASTQ(asm.At(spans, 8*pair), v)
 	t.VPACKSSDW(v, v, v)
-	t.VPSHUFD(operand.Imm(uint64(0b01010101*pair)), v, v)
 	return v
 }
 

@@ -25,13 +25,6 @@ func GenerateNEON(p *neon.Program) {
 	arrangeNEON(p)
 }
 
-func isa(dot bool) string {
-	if dot {
-		return "NEONDot"
-	}
-	return "NEON"
-}
-
 func bitMasks(p *neon.Program) {
 	for bit := range 8 {
 		p.Asm("VMOVI $%d, V%d.B16", 1<<bit, 24+bit)
@@ -57,7 +50,7 @@ func bitplanesNEON(p *neon.Program, dot bool, span int) {
 	if span == 32 {
 		frame = 64
 	}
-	p.Framed(fmt.Sprintf("q1Bitplanes%d%s", span, isa(dot)), frame)
+	p.Framed(fmt.Sprintf("q1Bitplanes%d%s", span, neon.ISA(dot)), frame)
 	p.Asm("args dst=R0 data=R1 q=R2 scales=R3 scaleStep=R4 sums=R5 blocks=R6 rows=R7")
 	bitMasks(p)
 	p.Asm(`
@@ -206,7 +199,7 @@ func bitplanesTerm32(p *neon.Program, dot bool) {
 // rowsNEON multiplies the file's rows, four at a time: V16 to V19 are 128 bits of a row each, V22 the rows' fp16
 // scales, V23 the results.
 func rowsNEON(p *neon.Program, dot bool, span int) {
-	p.Func(fmt.Sprintf("q1Rows%d%s", span, isa(dot)))
+	p.Func(fmt.Sprintf("q1Rows%d%s", span, neon.ISA(dot)))
 	p.Asm("args dst=R0 w=R1 stride=R2 blocks=R3 rows=R7 q=R4 scales=R5 scaleStep=R6 sums=R19")
 	bitMasks(p)
 	p.Asm("tile:")

@@ -129,26 +129,33 @@ func (k *panelsKernel) rows(disp int) [2]operand.Mem {
 // their product with q lacks.
 func (k *panelsKernel) expand() {
 	twos := k.t.twos()
-	bits := k.rows(0)
-	for v := range 4 {
-		for h := range 2 {
-			w := k.t.loadVector(at(bits[h], v*vectorBytes))
-			for j := range 8 {
-				code := k.t.vector()
-				switch j {
-				case 0:
-					k.VPADDB(w, w, code)
-					k.VPANDD(twos, code, code)
-				case 1:
-					k.VPANDD(twos, w, code)
-				default:
-					k.VPSRLW(operand.Imm(uint64(j-1)), w, code)
-					k.VPANDD(twos, code, code)
-				}
-				k.store(code, operand.Mem{Base: k.codes, Disp: ((8*v+j)*2 + h) * stripRegister})
+	from, to, left := k.GP64(), k.GP64(), k.GP64()
+	next := k.Load(k.Param("nextRows"), k.GP64())
+	k.MOVQ(k.data, from)
+	k.MOVQ(k.codes, to)
+	k.MOVQ(operand.U32(4), left)
+	k.Label("expand")
+	for h, bits := range []operand.Mem{{Base: from}, {Base: from, Index: next, Scale: 1}} {
+		w := k.t.loadVector(bits)
+		for j := range 8 {
+			code := k.t.vector()
+			switch j {
+			case 0:
+				k.VPADDB(w, w, code)
+				k.VPANDD(twos, code, code)
+			case 1:
+				k.VPANDD(twos, w, code)
+			default:
+				k.VPSRLW(operand.Imm(uint64(j-1)), w, code)
+				k.VPANDD(twos, code, code)
 			}
+			k.store(code, operand.Mem{Base: to, Disp: (2*j + h) * stripRegister})
 		}
 	}
+	k.ADDQ(operand.Imm(vectorBytes), from)
+	k.ADDQ(operand.U32(2*8*stripRegister), to)
+	k.DECQ(left)
+	k.JNZ(operand.LabelRef("expand"))
 }
 
 func (k *panelsKernel) store(v reg.VecVirtual, m operand.Mem) { k.VMOVUPS(v, m) }

@@ -56,10 +56,9 @@ func wordLookup(p *asm.Program, per32 bool) {
 	if per32 {
 		k.addSpan()
 	} else {
-		k.addTerms(k.sums(0, 8))
+		k.addBlock()
 	}
-	p.ADDQ(operand.U32(wordBlockBytes), k.data)
-	p.ADDQ(operand.U32(32*lookupTables), k.tables)
+	p.ADDQ(operand.U32(2*wordRows), k.data)
 	p.ADDQ(step, k.scales)
 	p.DECQ(left)
 	p.JNZ(operand.LabelRef("block"))
@@ -106,13 +105,17 @@ func (k *wordKernel) halves() (half [2]reg.VecVirtual) {
 	return half
 }
 
-// sums looks the groups [from, to) of 16 columns up. VPERMW takes the lowest
+// groups calls add with the sums of each two groups of 16 columns. VPERMW takes the lowest
 // five bits of an int16; as the tables have their 16 entries twice, the bit of
-// the next column that is among them does not matter. |Σ| ≤ 32·508.
-func (k *wordKernel) sums(from, to int) (acc [wordVectors]reg.VecVirtual) {
-	lines := asm.Lines(operand.Mem{Base: k.data, Disp: prefetchAhead}, wordBlockBytes)
-	for g := from; g < to; g++ {
-		k.Prefetch(prefetchFurther, lines[len(lines)*g/8:len(lines)*(g+1)/8]...)
+// the next column that is among them does not matter. |Σ| ≤ 8·508. It leaves data at the scales.
+func (k *wordKernel) groups(add func(sums [wordVectors]reg.VecVirtual)) {
+	const together = 2
+	left := k.GP64()
+	k.MOVQ(operand.U32(8/together), left)
+	k.Label("groups")
+	k.Prefetch(prefetchFurther, asm.Lines(operand.Mem{Base: k.data, Disp: prefetchAhead}, together*wordGroupBytes)...)
+	var acc [wordVectors]reg.VecVirtual
+	for g := range together {
 		var w [wordVectors]reg.VecVirtual
 		for v := range w {
 			w[v] = k.loadVector(operand.Mem{Base: k.data, Disp: wordGroupBytes*g + vectorBytes*v})
@@ -135,12 +138,27 @@ func (k *wordKernel) sums(from, to int) (acc [wordVectors]reg.VecVirtual) {
 			}
 		}
 	}
-	return acc
+	add(acc)
+	k.ADDQ(operand.U32(together*wordGroupBytes), k.data)
+	k.ADDQ(operand.U32(together*4*lookupTables), k.tables)
+	k.DECQ(left)
+	k.JNZ(operand.LabelRef("groups"))
+	k.Prefetch(prefetchFurther, asm.Lines(operand.Mem{Base: k.data, Disp: prefetchAhead}, 2*wordRows)...)
 }
 
-// addTerms is y += float32(w·scale)·float32(sum). The layout has put rows so
+// addBlock is y += float32(w·scale)·float32(sum). The layout has put rows so
 // that the even int16 are 16 rows in sequence, and the odd the 16 behind them.
-func (k *wordKernel) addTerms(sums [wordVectors]reg.VecVirtual) {
+func (k *wordKernel) addBlock() {
+	var sums [wordVectors]reg.VecVirtual
+	for v := range sums {
+		sums[v] = k.ZMM()
+		k.Program.Clear(sums[v])
+	}
+	k.groups(func(of [wordVectors]reg.VecVirtual) {
+		for v, s := range of {
+			k.VPADDW(s, sums[v], sums[v])
+		}
+	})
 	for i := range k.y {
 		sum := k.ZMM()
 		k.VPMADDWD(k.half[i%2], sums[i/2], sum)
@@ -150,11 +168,11 @@ func (k *wordKernel) addTerms(sums [wordVectors]reg.VecVirtual) {
 
 func (k *wordKernel) addTerm(i int, sum reg.VecVirtual, activation operand.Mem) {
 	w := k.ZMM()
-	k.VCVTPH2PS(operand.Mem{Base: k.data, Disp: wordBits + 32*i}, w)
+	k.VCVTPH2PS(operand.Mem{Base: k.data, Disp: 32 * i}, w)
 	addTerm(k.Program, k.avx512vnni, k.y[i], w, activation, sum)
 }
 
-// addSpan is addTerms under q8_32. VPDPWSSD multiplies with the share of a group what
+// addSpan is addBlock under q8_32. VPDPWSSD multiplies with the share of a group what
 // VPMADDWD widens.
 func (k *wordKernel) addSpan() {
 	var totals [2 * wordVectors]reg.VecVirtual
@@ -162,12 +180,14 @@ func (k *wordKernel) addSpan() {
 		totals[i] = k.ZMM()
 		k.Program.Clear(totals[i])
 	}
-	for g := range 4 {
-		sums, shares := k.sums(2*g, 2*g+2), k.evenAndOdd(span.share(k.scales, g))
+	k.groups(func(sums [wordVectors]reg.VecVirtual) {
+		shares := k.evenAndOdd(span.share(k.scales, 0))
 		for i, total := range totals {
 			k.VPDPWSSD(shares[i%2], sums[i/2], total)
 		}
-	}
+		k.ADDQ(operand.Imm(4), k.scales)
+	})
+	k.SUBQ(operand.Imm(16), k.scales)
 	for i, total := range totals {
 		k.addTerm(i, total, span.unit(k.scales))
 	}

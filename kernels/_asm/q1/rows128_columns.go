@@ -1,8 +1,6 @@
 package q1
 
 import (
-	"fmt"
-
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 
@@ -44,29 +42,32 @@ func wordColumns32(p *asm.Program) {
 	k.multiplyColumns(func(tables, spans columnSet) (func(c, i int) reg.VecVirtual, operand.Mem) {
 		room := p.Load(p.Param("room"), p.GP64())
 		total := func(c, i int) operand.Mem { return asm.At(room, vectorBytes*(2*wordVectors*c+i)) }
-		sums := k.newColumnSums()
-		for g := range 4 {
-			k.groupSums(sums, tables, 2, fmt.Sprint("group", g))
-			for c := range sums {
-				shares := k.evenAndOdd(spans.at(c, span.share(nil, g).Disp))
-				for i := range 2 * wordVectors {
-					k.addShared(g == 0, shares[i%2], sums[c][i/2], total(c, i))
-				}
+		begun := p.K() // no lane in the first turn, all in those that follow
+		p.KXORW(begun, begun, begun)
+		sums, left := k.newColumnSums(), p.GP64()
+		p.MOVQ(operand.U32(4), left)
+		p.Label("share")
+		k.groupSums(sums, tables, 2, "group")
+		for c := range sums {
+			shares := k.evenAndOdd(spans.at(c, 0))
+			for i := range 2 * wordVectors {
+				k.addShared(begun, shares[i%2], sums[c][i/2], total(c, i))
 			}
 		}
+		p.KXNORW(begun, begun, begun)
+		p.ADDQ(operand.Imm(4), spans.base)
+		p.DECQ(left)
+		p.JNZ(operand.LabelRef("share"))
+		p.SUBQ(operand.Imm(16), spans.base)
 		return func(c, i int) reg.VecVirtual { return k.loadVector(total(c, i)) }, span.unit(nil)
 	})
 }
 
-// addShared adds shares of sums to a total, or begins it.
-func (k *wordKernel) addShared(begin bool, shares, sums reg.VecVirtual, total operand.Mem) {
+// addShared adds shares of sums to the lanes of a total that have begun.
+func (k *wordKernel) addShared(begun reg.Register, shares, sums reg.VecVirtual, total operand.Mem) {
 	v := k.ZMM()
-	if begin {
-		k.VPMADDWD(shares, sums, v)
-	} else {
-		k.VMOVDQU32(total, v)
-		k.VPDPWSSD(shares, sums, v)
-	}
+	k.VMOVDQU32_Z(total, begun, v)
+	k.VPDPWSSD(shares, sums, v)
 	k.VMOVDQU32(v, total)
 }
 

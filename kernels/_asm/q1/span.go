@@ -13,7 +13,6 @@ var span spanFields
 type spanFields struct{}
 
 func (spanFields) share(at reg.Register, group int) operand.Mem { return asm.At(at, 4*group) }
-func (spanFields) shares(at reg.Register) operand.Mem           { return asm.At(at, 0) }
 func (spanFields) unit(at reg.Register) operand.Mem             { return asm.At(at, 16) }
 func (spanFields) total(at reg.Register) operand.Mem            { return asm.At(at, 20) }
 func (spanFields) minusSum(at reg.Register) operand.Mem         { return asm.At(at, 24) }

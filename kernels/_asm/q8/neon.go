@@ -86,11 +86,7 @@ func GenerateQ6_KNEON(p *neon.Program) {
 }
 
 func q6RowsNEON(p *neon.Program, dot bool) {
-	if dot {
-		p.Func("q6RowsNEONDot")
-	} else {
-		p.Func("q6RowsNEON")
-	}
+	p.Func("q6Rows" + neon.ISA(dot))
 	p.Asm(`
 		args dst=R0 w=R1 stride=R2 q=R3 scales=R4 blocks=R5 tiles=R6
 		VMOVI $0x0f, V28.B16

@@ -64,26 +64,32 @@ func (g *generator) panel() {
 	g.MOVQ(g.Argument("groups"), groups)
 	g.Label("group")
 	// A group is 16 bytes at each shift, of the 64 that a unit has.
-	for j := range 4 {
-		var v [4]reg.VecVirtual
-		for i := range v {
-			v[i] = g.ZMM()
-			for l := range 4 {
-				g.MOVQ(offsets.Offset(8*(4*l+i)), from)
-				m := operand.Mem{Base: from, Index: position, Scale: 1, Disp: 64 * j}
-				if l == 0 {
-					g.VMOVDQU32(m, v[i].AsX())
-				} else {
-					g.VINSERTI32X4(operand.U8(l), m, v[i].AsZ(), v[i].AsZ())
-				}
+	shift := g.GP64()
+	g.MOVQ(operand.I32(4), shift)
+	g.Label("shift")
+	var v [4]reg.VecVirtual
+	for i := range v {
+		v[i] = g.ZMM()
+		for l := range 4 {
+			g.MOVQ(offsets.Offset(8*(4*l+i)), from)
+			m := operand.Mem{Base: from, Index: position, Scale: 1}
+			if l == 0 {
+				g.VMOVDQU32(m, v[i].AsX())
+			} else {
+				g.VINSERTI32X4(operand.U8(l), m, v[i].AsZ(), v[i].AsZ())
 			}
 		}
-		for d, row := range g.Transpose(v) {
-			g.VMOVDQU64(row, asm.At(dst, panelRow*(4*d+j)))
-			g.VPDPBUSD(row, ones, sum)
-		}
 	}
-	g.ADDQ(operand.I32(16*panelRow), dst)
+	for d, row := range g.Transpose(v) {
+		g.VMOVDQU64(row, asm.At(dst, 4*panelRow*d))
+		g.VPDPBUSD(row, ones, sum)
+	}
+	g.ADDQ(operand.I32(unitBytes), position)
+	g.ADDQ(operand.I32(panelRow), dst)
+	g.DECQ(shift)
+	g.JNZ(operand.LabelRef("shift"))
+	g.SUBQ(operand.I32(4*unitBytes), position)
+	g.ADDQ(operand.I32(12*panelRow), dst)
 	// The next group of this unit, or the first of the next.
 	g.ADDQ(operand.I32(groupBytes), position)
 	g.TESTQ(operand.I32(unitBytes-1), position)
@@ -165,8 +171,8 @@ func (b *batch) startSums() {
 	b.g.ADDQ(operand.I32(panelRow), b.q)
 }
 
-// group adds 16 bytes of each row.
-func (b *batch) group() {
+// loadGroup loads 16 bytes of each row.
+func (b *batch) loadGroup() {
 	for i, v := range b.codes {
 		b.g.VMOVDQU32(b.tile.At(i, 0), v.AsX())
 		for l := 1; l < 4; l++ {
@@ -174,13 +180,10 @@ func (b *batch) group() {
 		}
 		b.g.PREFETCHT0(asm.At(b.ahead, 64*i))
 	}
-	b.multiply()
-	b.g.ADDQ(operand.I32(groupBytes*panelRow), b.q)
-	b.g.ADDQ(operand.I32(batchRows*groupBytes), b.ahead)
 }
 
-// lastGroup adds the dwords of last.
-func (b *batch) lastGroup(last reg.OpmaskVirtual) {
+// loadLast loads the dwords of last.
+func (b *batch) loadLast(last reg.OpmaskVirtual) {
 	for i, v := range b.codes {
 		b.g.VMOVDQU32_Z(b.tile.At(i, 0), last, v.AsX())
 		for l := 1; l < 4; l++ {
@@ -189,19 +192,34 @@ func (b *batch) lastGroup(last reg.OpmaskVirtual) {
 			b.g.VINSERTI32X4(operand.U8(l), x, v, v)
 		}
 	}
-	b.multiply()
 }
 
-// multiply adds the products of what is in codes.
-func (b *batch) multiply() { b.multiplyDwords(b.g.Transpose(b.codes)) }
-
-// multiplyDwords adds the products of 4 codes of each 4 of 16 rows.
-func (b *batch) multiplyDwords(dwords [4]reg.VecVirtual) {
+// multiply adds the products of what is in codes, and goes on to the next group. Of many columns a shift
+// is work enough for a loop.
+func (b *batch) multiply() {
+	written := max(1, 4/max(1, b.cols/3))
+	dwords, left := b.g.Transpose(b.codes), b.g.GP64()
+	if written < 4 {
+		b.g.MOVQ(operand.I32(4/written), left)
+		b.g.Label("shift")
+	}
 	for d, codes := range dwords {
-		for j := range 4 {
+		for j := range written {
 			b.multiplyBytes(b.shifted(codes, j), 4*d+j, d)
 		}
+		if written < 4 {
+			b.g.VPSRLD(operand.U8(2*written), codes, codes)
+		}
 	}
+	if written < 4 {
+		b.g.ADDQ(operand.I32(written*panelRow), b.q)
+		b.g.DECQ(left)
+		b.g.JNZ(operand.LabelRef("shift"))
+		b.g.ADDQ(operand.I32((groupBytes-4)*panelRow), b.q)
+	} else {
+		b.g.ADDQ(operand.I32(groupBytes*panelRow), b.q)
+	}
+	b.g.ADDQ(operand.I32(batchRows*groupBytes), b.ahead)
 }
 
 // shifted returns codes 4i+j of a dword as bytes.
@@ -219,8 +237,13 @@ func (b *batch) shifted(codes reg.VecVirtual, j int) reg.VecVirtual {
 // multiplyBytes adds the products of 4 bytes of 16 rows and dword i of the activations of each
 // column, to the sums of a turn.
 func (b *batch) multiplyBytes(bytes reg.VecVirtual, i, turn int) {
+	b.multiplyAt(bytes, asm.At(b.q, panelRow*i), turn)
+}
+
+// multiplyAt is multiplyBytes for a dword at an address.
+func (b *batch) multiplyAt(bytes reg.VecVirtual, q operand.Mem, turn int) {
 	for c := range b.cols {
-		b.g.VPDPBUSD_BCST(asm.At(b.q, panelRow*i+4*c), bytes, b.sums[(turn*b.cols+c)%len(b.sums)])
+		b.g.VPDPBUSD_BCST(q.Offset(4*c), bytes, b.sums[(turn*b.cols+c)%len(b.sums)])
 	}
 }
 
@@ -303,16 +326,21 @@ func (g *generator) ternaryBatch(cols int) {
 	b.startSums()
 	g.MOVQ(g.Argument("rowBytes"), b.groups)
 	g.SHRQ(operand.U8(4), b.groups)
-	g.JZ(operand.LabelRef("last"))
 	g.Label("group")
-	b.group()
-	b.g.Advance(b.tile, operand.I32(groupBytes))
 	g.DECQ(b.groups)
-	g.JNZ(operand.LabelRef("group"))
+	g.JS(operand.LabelRef("last"))
+	b.loadGroup()
+	g.Label("loaded")
+	b.multiply()
+	b.g.Advance(b.tile, operand.I32(groupBytes))
+	g.JMP(operand.LabelRef("group"))
 	g.Label("last")
+	g.CMPQ(b.groups, operand.I8(-1)) // once
+	g.JNE(operand.LabelRef("finish"))
 	g.KTESTW(last, last)
 	g.JZ(operand.LabelRef("finish"))
-	b.lastGroup(last)
+	b.loadLast(last)
+	g.JMP(operand.LabelRef("loaded"))
 
 	g.Label("finish")
 	sums := b.endSums()
@@ -361,7 +389,8 @@ func (g *generator) blocksBatch(cols int) {
 	left := g.GP64()
 	g.MOVQ(g.Argument("groups"), left)
 	g.Label("group")
-	b.group()
+	b.loadGroup()
+	b.multiply()
 	g.DECQ(left)
 	g.JNZ(operand.LabelRef("more"))
 	weight, gap := g.ZMM(), g.GP64()

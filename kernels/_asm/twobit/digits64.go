@@ -146,8 +146,7 @@ func (g *generator) digits64Batch(cols int) {
 	blockBytes := g.GP64()
 	g.MOVQ(operand.I32(tailAt+tailBytes), blockBytes)
 	d.tilesOf(blockBytes, func(codes reg.GPVirtual) {
-		d.dwordsOf("first", codes, firstDwords)
-		d.dwordsOf("second", codes, digitDwords-firstDwords)
+		d.dwords(codes)
 		at := g.GP64()
 		g.MOVQ(codes, at)
 		g.SUBQ(d.back, at)
@@ -156,7 +155,7 @@ func (g *generator) digits64Batch(cols int) {
 			if i > 0 {
 				w = g.tripled(g.tripled(w))
 			}
-			d.multiplyDigits(w, i, i)
+			d.multiplyDigits(w, asm.At(d.q, panelRow*i), i)
 		}
 		g.PREFETCHT0(asm.At(d.ahead, 0))
 		g.ADDQ(operand.I32(tailBytes), codes)
@@ -171,12 +170,15 @@ type digitBatch struct {
 	ones, third, twoThirds reg.VecVirtual // the last byte of the first, and of the second third
 }
 
-// dwordsOf multiplies some dwords of a block, whose digits meet dwords of the activations that
-// are as many apart.
-func (d *digitBatch) dwordsOf(label string, codes reg.GPVirtual, dwords int) {
-	left := d.g.GP64()
-	d.g.MOVQ(operand.I32(dwords), left)
-	d.g.Label(label)
+// dwords multiplies those of a block. The digits of the first ones meet dwords of the activations that are
+// as many apart as they are, then so do those of the second ones.
+func (d *digitBatch) dwords(codes reg.GPVirtual) {
+	left, apart := d.g.GP64(), asm.Stride{One: d.g.GP64(), Three: d.g.GP64()}
+	d.g.MOVQ(operand.I32(firstDwords), left)
+	d.g.MOVQ(operand.I32(firstDwords*panelRow), apart.One)
+	d.g.Label("dwords")
+	d.g.LEAQ(operand.Mem{Base: apart.One, Index: apart.One, Scale: 2}, apart.Three)
+	d.g.Label("dword")
 	w := d.g.ZMM()
 	d.g.VMOVDQU64(asm.At(codes, 0), w)
 	d.g.PREFETCHT0(asm.At(d.ahead, 0))
@@ -184,23 +186,31 @@ func (d *digitBatch) dwordsOf(label string, codes reg.GPVirtual, dwords int) {
 		if n > 0 {
 			w = d.g.tripled(w)
 		}
-		d.multiplyDigits(w, dwords*n, n)
+		at := operand.Mem{Base: d.q, Index: apart.One, Scale: digitBytes - 1}
+		if n < digitBytes-1 {
+			at = apart.Row(d.q, n, 0)
+		}
+		d.multiplyDigits(w, at, n)
 	}
 	d.g.ADDQ(operand.I32(dwordBytes), codes)
 	d.g.ADDQ(operand.I32(64), d.ahead)
 	d.g.ADDQ(operand.I32(panelRow), d.q)
 	d.g.DECQ(left)
-	d.g.JNZ(operand.LabelRef(label))
-	d.g.ADDQ(operand.I32((digitBytes-1)*dwords*panelRow), d.q)
+	d.g.JNZ(operand.LabelRef("dword"))
+	d.g.LEAQ(operand.Mem{Base: d.q, Index: apart.One, Scale: digitBytes - 1}, d.q)
+	d.g.MOVQ(operand.I32(digitDwords-firstDwords), left)
+	d.g.CMPQ(apart.One, operand.I32((digitDwords-firstDwords)*panelRow))
+	d.g.MOVQ(operand.I32((digitDwords-firstDwords)*panelRow), apart.One)
+	d.g.JNE(operand.LabelRef("dwords"))
 }
 
-// multiplyDigits adds the products of the first digits of w and dword i of the activations.
-func (d *digitBatch) multiplyDigits(w reg.VecVirtual, i, turn int) {
+// multiplyDigits adds the products of the first digits of w and a dword of the activations.
+func (d *digitBatch) multiplyDigits(w reg.VecVirtual, q operand.Mem, turn int) {
 	digit, one, two := d.g.ZMM(), d.g.K(), d.g.K()
 	const greater = 6
 	d.g.VPCMPUB(operand.U8(greater), d.third, w, one)
 	d.g.VPCMPUB(operand.U8(greater), d.twoThirds, w, two)
 	d.g.VMOVDQU8_Z(d.ones, one, digit)
 	d.g.VPADDB(d.ones, digit, two, digit)
-	d.multiplyBytes(digit, i, turn)
+	d.multiplyAt(digit, q, turn)
 }

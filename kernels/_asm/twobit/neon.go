@@ -20,14 +20,6 @@ func GenerateNEON(p *neon.Program) {
 	arrangeNEON(p)
 }
 
-// isa is the end of a function's name.
-func isa(dot bool) string {
-	if dot {
-		return "NEONDot"
-	}
-	return "NEON"
-}
-
 // multiply adds the products of codes in four registers and a vector of activations to sums: in 32
 // bits with dot products, in 16 without.
 func multiply(p *neon.Program, dot bool, sums, codes, q int) {
@@ -63,7 +55,7 @@ func ternaryRowsNEON(p *neon.Program, dot bool) {
 	if !dot {
 		codes, lanes, next = 24, "8h", "SUBS $1, R14, R14\nBNE next"
 	}
-	p.Func("ternaryRows" + isa(dot))
+	p.Func("ternaryRows" + neon.ISA(dot))
 	p.Asm(`
 		args dst=R0 w=R1 stride=R2 rows=R3 rowBytes=R4 q=R5 sums=R6 runs=R7
 		VMOVI $0x03, V28.B16
@@ -164,7 +156,7 @@ func ternaryRowsNEON(p *neon.Program, dot bool) {
 // blocksNEON shifts codes down, for blocks are too short for codes left in place: one sum per row, V0-V3,
 // takes all four shifts. 16 bits hold 10 steps of 8·3·127 = 3048; a block has at most 4.
 func blocksNEON(p *neon.Program, dot bool) {
-	p.Func("twoBitBlocks" + isa(dot))
+	p.Func("twoBitBlocks" + neon.ISA(dot))
 	p.Asm(`
 		args dst=R0 w=R1 stride=R2 rows=R3 blocks=R4 steps=R5 scaleAt=R6 q=R7 sums=R12 scales=R13 scaleShift=R14
 		VMOVI $0x03, V28.B16

@@ -6,8 +6,6 @@ import (
 	"onebit/kernels/_asm/neon"
 )
 
-func batchName(begin string, columns int) string { return fmt.Sprintf("%s%dNEONDot", begin, columns) }
-
 // In batches with dot products 4 rows in the lanes of a register meet 4, 8 or 16 columns, whose
 // activations are the elements of others. The sums of a block, 4 rows of a column each, begin with
 // V0. V30: the weight scales of the rows.
@@ -74,7 +72,7 @@ func columnsTerms(p *neon.Program, columns int) {
 
 // blocksBatchNEON multiplies 4 rows of blocks in the file's layout.
 func blocksBatchNEON(p *neon.Program, columns int) {
-	p.Func(batchName("twoBitBatch", columns))
+	p.Func(fmt.Sprintf("twoBitBatch%dNEONDot", columns))
 	p.Asm(`
 		args dst=R0 w=R8 stride=R2 blocks=R3 dwords=R5 scaleAt=R6 weights=R7 q=R4 scales=R12 scaleShift=R13
 		3* ADD R2, R8{}, R9{}`)

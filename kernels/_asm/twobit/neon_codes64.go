@@ -1,6 +1,10 @@
 package twobit
 
-import "onebit/kernels/_asm/neon"
+import (
+	"fmt"
+
+	"onebit/kernels/_asm/neon"
+)
 
 // The layout codes64 has tiles of 64 rows, of which every dword is 16 registers of 4 rows.
 
@@ -21,7 +25,7 @@ func multiplyLanes(p *neon.Program, dot bool, sums, codes, q, element int) {
 // 4 rows each in V0-V3 at shifts 0 and 6, V4-V7 at 2, V8-V11 at 4. Without, they are shifted down; a
 // block of at most 16 dwords adds 64·3·127 = 24384. The results of a tile are in the frame.
 func codes64NEON(p *neon.Program, dot bool) {
-	p.Framed("codes64"+isa(dot), 256)
+	p.Framed("codes64"+neon.ISA(dot), 256)
 	p.Asm(`
 		args dst=R0 data=R1 rows=R3
 		VMOVI $0x03, V28.B16
@@ -145,7 +149,7 @@ func codes64NEON(p *neon.Program, dot bool) {
 
 // codes64BatchNEON multiplies 4 rows of a tile with 4, 8 or 16 columns.
 func codes64BatchNEON(p *neon.Program, columns int) {
-	p.Func(batchName("codes64Batch", columns))
+	p.Func(fmt.Sprintf("codes64Batch%dNEONDot", columns))
 	p.Asm("args dst=R0 data=R8 back=R6 blocks=R3 dwords=R5 q=R4 scales=R12 scaleShift=R13")
 	startColumns(p, columns)
 	p.Asm(`

@@ -14,7 +14,7 @@ func GenerateSpansNEON(p *neon.Program) {
 // of the scale, V30, and adds it to those of the term, V12-V15. Results are V8-V11, weights' scales V20-V23.
 // R11 is 1 in the second half of a span whose halves are terms.
 func spansNEON(p *neon.Program, dot bool) {
-	p.Func("spans" + isa(dot))
+	p.Func("spans" + neon.ISA(dot))
 	p.Asm(`
 		args codes=R1 scales=R2 q=R5 spans=R6 blocks=R8 terms=R9 groups=R10 skip=R3 step=R4
 		MOVD $0, R11

@@ -2,7 +2,6 @@ package twobit
 
 import (
 	"fmt"
-	"math/bits"
 	"strings"
 
 	"github.com/mmcloughlin/avo/operand"
@@ -19,26 +18,12 @@ import (
 func GenerateSpans(p *asm.Program) {
 	g := &generator{Program: p}
 	g.masks[0] = g.repeat("spansMask", 0x0303030303030303, unitBytes)
-	for _, b := range []spanBlock{
-		{name: "Tensor", columns: 128, tensor: true},
-		{name: "Block64", columns: 64},
-		{name: "Block", columns: 128},
-	} {
-		for _, t := range []spanTarget{dpSpans{g}, vexSpans{narrowSpans{g}}, wordSpans{narrowSpans{g}}} {
-			for _, s := range t.shapes() {
-				k := &spanKernel{g: g, spanTarget: t, block: b, vectors: s[0], columns: s[1]}
-				k.write()
-			}
+	for _, t := range []spanTarget{dpSpans{g}, vexSpans{narrowSpans{g}}, wordSpans{narrowSpans{g}}} {
+		for _, s := range t.shapes() {
+			k := &spanKernel{g: g, spanTarget: t, vectors: s[0], columns: s[1]}
+			k.write()
 		}
 	}
-}
-
-// A spanBlock is how codes lie: so many columns, or that many times terms, and behind them
-// the fp16 scales of 64 rows; or none, as there is one for the tensor.
-type spanBlock struct {
-	name    string
-	columns int
-	tensor  bool
 }
 
 // Fields of a kernels.Span, of which shares are the first.
@@ -46,8 +31,8 @@ const (
 	spanUnit     = 16
 	spanMinus    = 24 // of all groups
 	spanHalf     = 28 // of the first two
+	spanShares   = 16 // bytes
 	spanSize     = 32
-	spanColumns  = 128
 	groupColumns = 32
 )
 
@@ -63,6 +48,7 @@ type spanTarget interface {
 	together(vectors int) int
 	// clear begins a sum of 32 products.
 	clear(sum reg.VecVirtual)
+	copy(from, to reg.VecVirtual)
 	// code loads w's codes 2j bits up.
 	code(w operand.Mem, j int, mask, to reg.VecVirtual)
 	// add adds the products of vectors' codes with four activations to their sums.
@@ -77,10 +63,10 @@ type spanTarget interface {
 type spanKernel struct {
 	g *generator
 	spanTarget
-	block            spanBlock
 	vectors, columns int
 
 	codes, scales, left reg.GPVirtual
+	half                reg.GPVirtual // where halves of spans are terms, more than 0 in the first and less in the second
 	q, spans            asm.Rows
 	mask                reg.VecVirtual
 	sum, scaled, y      [][]reg.VecVirtual // by column, then vector
@@ -100,50 +86,36 @@ func (k *spanKernel) grid(per int) (out [][]reg.VecVirtual) {
 func (k *spanKernel) rowBytes() int { return int(k.register().Size()) } // of a dword of each of a vector's rows
 
 func (k *spanKernel) write() {
-	name := fmt.Sprintf("spans%s%d%s", k.block.name, k.columns, k.name())
+	name := fmt.Sprintf("spans%d%s", k.columns, k.name())
 	rows := k.vectors * k.rowBytes() / 4
-	weight := "fp16(scale(r, k))"
-	if k.block.tensor {
-		weight = "scale"
-	}
-	blocks := "so many terms of 128 columns"
-	if k.block.columns < spanColumns {
-		blocks = fmt.Sprint(k.block.columns, " columns")
-	}
-	doc := fmt.Sprintf(`%s multiplies %d rows of a tile of the layout codes64, in blocks
-of %s, with %d columns of activations under q8_32 in their natural order, stride
-bytes apart. Those of dst are dstStride bytes apart, spans are their kernels.Spans.
+	doc := fmt.Sprintf(`%s multiplies %d rows of a tile of the layout codes64 or codes128, in blocks of
+terms times groups times 32 columns, with %d columns of activations under q8_32 in their
+natural order, stride bytes apart. Those of dst are dstStride bytes apart. spans are their
+kernels.Spans, of which a term is the whole or, with two groups, a half. Codes and scales
+begin with the first row's, skip bytes lie between the codes of a block and those of the
+next, step from scales to scales. If scales is nil, all are scale.
 
 	for r := range %d {
-		for each term, the columns of a block and a span:
+		for each term:
 			sum := int32(0)
 			for k := range columns of the term {
 				sum += share(k/32) * (code(r, k) - 1) * q[k]
 			}
-			dst[r] += float32(%s * float32(unit*float32(sum)))
-	}
-
-Codes and scales begin with the first row's%s.`, name, rows, blocks, k.columns, rows, weight, map[bool]string{true: "; of the latter there are none"}[k.block.tensor])
-	k.g.Func(name, "func(dst *float32, dstStride int, codes, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks, terms int)", strings.Split(doc, "\n")...)
+			dst[r] += float32(fp16(scale(r)) * float32(unit*float32(sum)))
+	}`, name, rows, k.columns, rows)
+	k.g.Func(name, "func(dst *float32, dstStride int, codes, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks, terms, groups, skip, step int)", strings.Split(doc, "\n")...)
 	k.start()
 	k.g.Label("block")
-	if groups := k.block.columns / groupColumns; groups == 4 {
-		terms := k.g.GP64()
-		k.g.MOVQ(k.g.Argument("terms"), terms)
-		k.g.Label("term")
-		k.term("groups", groups, 0)
-		k.g.DECQ(terms)
-		k.g.JNZ(operand.LabelRef("term"))
-		k.next("block")
-	} else {
-		k.term("first", groups, 0)
-		k.endBlock()
-		k.g.DECQ(k.left)
-		k.g.JZ(operand.LabelRef("end"))
-		k.term("second", groups, groups)
-		k.next("block")
-		k.g.Label("end")
-	}
+	terms := k.g.GP64()
+	k.g.MOVQ(k.g.Argument("terms"), terms)
+	k.g.Label("term")
+	k.term()
+	k.g.DECQ(terms)
+	k.g.JNZ(operand.LabelRef("term"))
+	k.g.ADDQ(k.g.Argument("skip"), k.codes)
+	k.g.ADDQ(k.g.Argument("step"), k.scales)
+	k.g.DECQ(k.left)
+	k.g.JNZ(operand.LabelRef("block"))
 	k.store()
 	k.g.VZEROUPPER()
 	k.g.RET()
@@ -153,10 +125,11 @@ func (k *spanKernel) start() {
 	k.codes, k.scales, k.left = k.g.GP64(), k.g.GP64(), k.g.GP64()
 	stride, spanStride := k.g.GP64(), k.g.GP64()
 	k.g.Load(k.g.Param("codes"), k.codes)
-	if !k.block.tensor {
-		k.g.Load(k.g.Param("scales"), k.scales)
-	}
+	k.g.Load(k.g.Param("scales"), k.scales)
 	k.g.Load(k.g.Param("blocks"), k.left)
+	k.half = k.g.GP64()
+	k.g.MOVQ(k.g.Argument("groups"), k.half)
+	k.g.ANDQ(operand.U8(2), k.half)
 	k.g.Load(k.g.Param("stride"), stride)
 	k.g.MOVQ(stride, spanStride)
 	k.g.SHRQ(operand.U8(2), spanStride)
@@ -182,33 +155,53 @@ func (k *spanKernel) columnsOf(param string, stride reg.GPVirtual) asm.Rows {
 	return r
 }
 
-// term multiplies so many groups of a span, from one on. The spans' pointers are at the
-// share of that.
-func (k *spanKernel) term(label string, groups, from int) {
-	done := 4 * from
-	for c := range k.scaled {
-		for _, s := range k.scaled[c] {
-			minus := k.spans.At(c, spanMinus-done)
-			if groups < 4 && from == 0 {
-				minus = k.spans.At(c, spanHalf)
-			}
-			k.g.VPBROADCASTD(minus, s)
-			if from > 0 {
-				half := k.register()
-				k.g.VPBROADCASTD(k.spans.At(c, spanHalf-done), half)
-				k.g.VPSUBD(half, s, s)
-			}
-		}
-	}
+// term multiplies a span or half of one. Behind the last group the spans' pointers are at the unit.
+func (k *spanKernel) term() {
+	k.minus()
 	left := k.g.GP64()
-	k.g.MOVQ(operand.I32(groups), left)
-	k.g.Label(label)
+	k.g.MOVQ(k.g.Argument("groups"), left)
+	k.g.Label("group")
 	k.group()
 	k.g.DECQ(left)
-	k.g.JNZ(operand.LabelRef(label))
-	k.addTerms(spanUnit - 4*(from+groups))
-	if from+groups == 4 {
-		k.g.Advance(k.spans, operand.I32(spanSize-16))
+	k.g.JNZ(operand.LabelRef("group"))
+	k.g.TESTQ(k.half, k.half)
+	k.g.JLE(operand.LabelRef("unit"))
+	k.g.Advance(k.spans, operand.I32(spanShares/2))
+	k.g.Label("unit")
+	k.addTerms()
+	k.g.Advance(k.spans, operand.I32(spanSize-spanShares))
+	k.g.NEGQ(k.half)
+	k.g.JGE(operand.LabelRef("passed"))
+	k.g.Advance(k.spans, operand.I32(spanShares/2-spanSize))
+	k.g.Label("passed")
+}
+
+// minus begins the sums with what is too much in the products of codes.
+func (k *spanKernel) minus() {
+	k.g.TESTQ(k.half, k.half)
+	k.g.JZ(operand.LabelRef("whole"))
+	k.g.JS(operand.LabelRef("second"))
+	for c, s := range k.scaled {
+		k.g.VPBROADCASTD(k.spans.At(c, spanHalf), s[0])
+	}
+	k.g.JMP(operand.LabelRef("begun"))
+	k.g.Label("second")
+	for c, s := range k.scaled {
+		half := k.register()
+		k.g.VPBROADCASTD(k.spans.At(c, spanMinus-spanShares/2), s[0])
+		k.g.VPBROADCASTD(k.spans.At(c, spanHalf-spanShares/2), half)
+		k.g.VPSUBD(half, s[0], s[0])
+	}
+	k.g.JMP(operand.LabelRef("begun"))
+	k.g.Label("whole")
+	for c, s := range k.scaled {
+		k.g.VPBROADCASTD(k.spans.At(c, spanMinus), s[0])
+	}
+	k.g.Label("begun")
+	for _, s := range k.scaled {
+		for _, v := range s[1:] {
+			k.copy(s[0], v)
+		}
 	}
 }
 
@@ -262,48 +255,29 @@ func (k *spanKernel) products(d, j int) {
 }
 
 // addTerms adds weight·(unit·sum) to the results.
-func (k *spanKernel) addTerms(unit int) {
-	for v := range k.vectors {
-		weight := k.register()
-		if k.block.tensor {
-			k.g.VBROADCASTSS(k.g.Argument("scale"), weight)
-		} else {
-			k.g.VCVTPH2PS(asm.At(k.scales, v*k.rowBytes()/2), weight)
-		}
+func (k *spanKernel) addTerms() {
+	weights := make([]reg.VecVirtual, k.vectors)
+	k.g.TESTQ(k.scales, k.scales)
+	k.g.JZ(operand.LabelRef("tensor"))
+	for v := range weights {
+		weights[v] = k.register()
+		k.g.VCVTPH2PS(asm.At(k.scales, v*k.rowBytes()/2), weights[v])
+	}
+	k.g.JMP(operand.LabelRef("weighed"))
+	k.g.Label("tensor")
+	for _, w := range weights {
+		k.g.VBROADCASTSS(k.g.Argument("scale"), w)
+	}
+	k.g.Label("weighed")
+	for v, w := range weights {
 		for c := range k.columns {
 			s, y := k.scaled[c][v], k.y[c][v]
 			k.g.VCVTDQ2PS(s, s)
-			k.mul(k.spans.At(c, unit), s)
-			k.g.VMULPS(weight, s, s)
+			k.mul(k.spans.At(c, 0), s)
+			k.g.VMULPS(w, s, s)
 			k.g.VADDPS(s, y, y)
 		}
 	}
-}
-
-func (k *spanKernel) endBlock() {
-	if !k.block.tensor {
-		k.g.ADDQ(operand.I32(tileScales), k.codes)
-		k.nextScales()
-	}
-}
-
-// nextScales goes on from those of a block, as many bytes as a block has.
-func (k *spanKernel) nextScales() {
-	if k.block.columns < spanColumns {
-		k.g.ADDQ(operand.I32(k.block.columns/16*dwordBytes+tileScales), k.scales)
-		return
-	}
-	terms := k.g.GP64()
-	k.g.MOVQ(k.g.Argument("terms"), terms)
-	k.g.SHLQ(operand.U8(bits.TrailingZeros(spanColumns/16*dwordBytes)), terms)
-	k.g.LEAQ(operand.Mem{Base: k.scales, Index: terms, Scale: 1, Disp: tileScales}, k.scales)
-}
-
-// next ends a block, and goes on with the next.
-func (k *spanKernel) next(label string) {
-	k.endBlock()
-	k.g.DECQ(k.left)
-	k.g.JNZ(operand.LabelRef(label))
 }
 
 func (k *spanKernel) store() {
@@ -323,11 +297,12 @@ func (k *spanKernel) store() {
 // dpSpans has VPDPBUSD and VPDPWSSD of AVX-512.
 type dpSpans struct{ g *generator }
 
-func (dpSpans) name() string               { return "AVX512VNNI" }
-func (dpSpans) shapes() [][2]int           { return [][2]int{{4, 1}, {4, 2}, {2, 4}} }
-func (t dpSpans) register() reg.VecVirtual { return t.g.ZMM() }
-func (dpSpans) together(vectors int) int   { return vectors }
-func (t dpSpans) clear(sum reg.VecVirtual) { t.g.Clear(sum) }
+func (dpSpans) name() string                   { return "AVX512VNNI" }
+func (dpSpans) shapes() [][2]int               { return [][2]int{{4, 1}, {4, 2}, {2, 4}} }
+func (t dpSpans) register() reg.VecVirtual     { return t.g.ZMM() }
+func (dpSpans) together(vectors int) int       { return vectors }
+func (t dpSpans) clear(sum reg.VecVirtual)     { t.g.Clear(sum) }
+func (t dpSpans) copy(from, to reg.VecVirtual) { t.g.VMOVDQA64(from, to) }
 
 // sums are two where one of each vector would wait for the product before.
 func (dpSpans) sums(columns int) int {
@@ -365,11 +340,12 @@ func (t dpSpans) mul(by operand.Mem, v reg.VecVirtual) { t.g.VMULPS_BCST(by, v, 
 // narrowSpans is what 32-byte registers have in common.
 type narrowSpans struct{ g *generator }
 
-func (narrowSpans) shapes() [][2]int           { return [][2]int{{4, 1}, {1, 4}} }
-func (t narrowSpans) register() reg.VecVirtual { return t.g.YMM() }
-func (narrowSpans) sums(int) int               { return 1 }
-func (narrowSpans) together(int) int           { return 1 }
-func (t narrowSpans) clear(sum reg.VecVirtual) { t.g.Clear(sum) }
+func (narrowSpans) shapes() [][2]int               { return [][2]int{{4, 1}, {1, 4}} }
+func (t narrowSpans) register() reg.VecVirtual     { return t.g.YMM() }
+func (narrowSpans) sums(int) int                   { return 1 }
+func (narrowSpans) together(int) int               { return 1 }
+func (t narrowSpans) clear(sum reg.VecVirtual)     { t.g.Clear(sum) }
+func (t narrowSpans) copy(from, to reg.VecVirtual) { t.g.VMOVDQA(from, to) }
 
 func (t narrowSpans) code(w operand.Mem, j int, mask, to reg.VecVirtual) {
 	if j == 0 {

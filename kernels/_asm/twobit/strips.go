@@ -17,7 +17,7 @@ const (
 	stepBytes     = 4 * sumCols   // of a panel: 4 activations, or a sum, of each column
 	stepCodes     = 4 * stripRows // bytes that 4 codes of each row are expanded to
 	groupSteps    = groupBytes
-	unrolledSteps = 4
+	unrolledSteps = 2
 )
 
 // stripPanel writes the function that makes panels of columns in row order.
@@ -76,21 +76,27 @@ func (g *generator) stripPanel() {
 	// A group is 16 bytes at each shift, of the 64 that a unit has.
 	words := g.XMM() // sums of 32 activations
 	g.Clear(words)
-	for j := range 4 {
-		var v [4]reg.VecVirtual
-		for c := range v {
-			v[c] = g.XMM()
-			g.VMOVDQU(operand.Mem{Base: column[c], Index: position, Scale: 1, Disp: 64 * j}, v[c])
-		}
-		for d, row := range g.Transpose(v) {
-			g.VMOVDQU(row, asm.At(dst, stepBytes*(4*d+j)))
-			g.VPMADDUBSW(row, ones, row)
-			g.VPADDW(row, words, words)
-		}
+	shift := g.GP64()
+	g.MOVQ(operand.I32(4), shift)
+	g.Label("shift")
+	var v [4]reg.VecVirtual
+	for c := range v {
+		v[c] = g.XMM()
+		g.VMOVDQU(operand.Mem{Base: column[c], Index: position, Scale: 1}, v[c])
 	}
+	for d, row := range g.Transpose(v) {
+		g.VMOVDQU(row, asm.At(dst, 4*stepBytes*d))
+		g.VPMADDUBSW(row, ones, row)
+		g.VPADDW(row, words, words)
+	}
+	g.ADDQ(operand.I32(unitBytes), position)
+	g.ADDQ(operand.I32(stepBytes), dst)
+	g.DECQ(shift)
+	g.JNZ(operand.LabelRef("shift"))
+	g.SUBQ(operand.I32(4*unitBytes), position)
 	g.VPMADDWD(minus, words, words)
 	g.VPADDD(words, sum, sum)
-	g.ADDQ(operand.I32(groupSteps*stepBytes), dst)
+	g.ADDQ(operand.I32((groupSteps-4)*stepBytes), dst)
 	// The next group of this unit, or the first of the next.
 	g.ADDQ(operand.I32(groupBytes), position)
 	g.TESTQ(operand.I32(unitBytes-1), position)

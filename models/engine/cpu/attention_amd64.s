@@ -64,346 +64,194 @@ DATA attentionComplement<>+48(SB)/8, $0xffffffffffffffff
 DATA attentionComplement<>+56(SB)/8, $0xffffffffffffffff
 GLOBL attentionComplement<>(SB), RODATA|NOPTR, $64
 
-DATA attentionLowest<>+0(SB)/4, $0xff800000
-DATA attentionLowest<>+4(SB)/4, $0xff800000
-DATA attentionLowest<>+8(SB)/4, $0xff800000
-DATA attentionLowest<>+12(SB)/4, $0xff800000
-DATA attentionLowest<>+16(SB)/4, $0xff800000
-DATA attentionLowest<>+20(SB)/4, $0xff800000
-DATA attentionLowest<>+24(SB)/4, $0xff800000
-DATA attentionLowest<>+28(SB)/4, $0xff800000
-DATA attentionLowest<>+32(SB)/4, $0xff800000
-DATA attentionLowest<>+36(SB)/4, $0xff800000
-DATA attentionLowest<>+40(SB)/4, $0xff800000
-DATA attentionLowest<>+44(SB)/4, $0xff800000
-DATA attentionLowest<>+48(SB)/4, $0xff800000
-DATA attentionLowest<>+52(SB)/4, $0xff800000
-DATA attentionLowest<>+56(SB)/4, $0xff800000
-DATA attentionLowest<>+60(SB)/4, $0xff800000
+DATA attentionLowest<>+0(SB)/8, $0xff800000ff800000
+DATA attentionLowest<>+8(SB)/8, $0xff800000ff800000
+DATA attentionLowest<>+16(SB)/8, $0xff800000ff800000
+DATA attentionLowest<>+24(SB)/8, $0xff800000ff800000
+DATA attentionLowest<>+32(SB)/8, $0xff800000ff800000
+DATA attentionLowest<>+40(SB)/8, $0xff800000ff800000
+DATA attentionLowest<>+48(SB)/8, $0xff800000ff800000
+DATA attentionLowest<>+56(SB)/8, $0xff800000ff800000
 GLOBL attentionLowest<>(SB), RODATA|NOPTR, $64
 
-DATA attentionVanishing<>+0(SB)/4, $0xc2fa0000
-DATA attentionVanishing<>+4(SB)/4, $0xc2fa0000
-DATA attentionVanishing<>+8(SB)/4, $0xc2fa0000
-DATA attentionVanishing<>+12(SB)/4, $0xc2fa0000
-DATA attentionVanishing<>+16(SB)/4, $0xc2fa0000
-DATA attentionVanishing<>+20(SB)/4, $0xc2fa0000
-DATA attentionVanishing<>+24(SB)/4, $0xc2fa0000
-DATA attentionVanishing<>+28(SB)/4, $0xc2fa0000
-DATA attentionVanishing<>+32(SB)/4, $0xc2fa0000
-DATA attentionVanishing<>+36(SB)/4, $0xc2fa0000
-DATA attentionVanishing<>+40(SB)/4, $0xc2fa0000
-DATA attentionVanishing<>+44(SB)/4, $0xc2fa0000
-DATA attentionVanishing<>+48(SB)/4, $0xc2fa0000
-DATA attentionVanishing<>+52(SB)/4, $0xc2fa0000
-DATA attentionVanishing<>+56(SB)/4, $0xc2fa0000
-DATA attentionVanishing<>+60(SB)/4, $0xc2fa0000
+DATA attentionVanishing<>+0(SB)/8, $0xc2fa0000c2fa0000
+DATA attentionVanishing<>+8(SB)/8, $0xc2fa0000c2fa0000
+DATA attentionVanishing<>+16(SB)/8, $0xc2fa0000c2fa0000
+DATA attentionVanishing<>+24(SB)/8, $0xc2fa0000c2fa0000
+DATA attentionVanishing<>+32(SB)/8, $0xc2fa0000c2fa0000
+DATA attentionVanishing<>+40(SB)/8, $0xc2fa0000c2fa0000
+DATA attentionVanishing<>+48(SB)/8, $0xc2fa0000c2fa0000
+DATA attentionVanishing<>+56(SB)/8, $0xc2fa0000c2fa0000
 GLOBL attentionVanishing<>(SB), RODATA|NOPTR, $64
 
-DATA attentionPower4<>+0(SB)/4, $0x3c1d0178
-DATA attentionPower4<>+4(SB)/4, $0x3c1d0178
-DATA attentionPower4<>+8(SB)/4, $0x3c1d0178
-DATA attentionPower4<>+12(SB)/4, $0x3c1d0178
-DATA attentionPower4<>+16(SB)/4, $0x3c1d0178
-DATA attentionPower4<>+20(SB)/4, $0x3c1d0178
-DATA attentionPower4<>+24(SB)/4, $0x3c1d0178
-DATA attentionPower4<>+28(SB)/4, $0x3c1d0178
-DATA attentionPower4<>+32(SB)/4, $0x3c1d0178
-DATA attentionPower4<>+36(SB)/4, $0x3c1d0178
-DATA attentionPower4<>+40(SB)/4, $0x3c1d0178
-DATA attentionPower4<>+44(SB)/4, $0x3c1d0178
-DATA attentionPower4<>+48(SB)/4, $0x3c1d0178
-DATA attentionPower4<>+52(SB)/4, $0x3c1d0178
-DATA attentionPower4<>+56(SB)/4, $0x3c1d0178
-DATA attentionPower4<>+60(SB)/4, $0x3c1d0178
+DATA attentionPower4<>+0(SB)/8, $0x3c1d01783c1d0178
+DATA attentionPower4<>+8(SB)/8, $0x3c1d01783c1d0178
+DATA attentionPower4<>+16(SB)/8, $0x3c1d01783c1d0178
+DATA attentionPower4<>+24(SB)/8, $0x3c1d01783c1d0178
+DATA attentionPower4<>+32(SB)/8, $0x3c1d01783c1d0178
+DATA attentionPower4<>+40(SB)/8, $0x3c1d01783c1d0178
+DATA attentionPower4<>+48(SB)/8, $0x3c1d01783c1d0178
+DATA attentionPower4<>+56(SB)/8, $0x3c1d01783c1d0178
 GLOBL attentionPower4<>(SB), RODATA|NOPTR, $64
 
-DATA attentionPower3<>+0(SB)/4, $0x3d64fe2e
-DATA attentionPower3<>+4(SB)/4, $0x3d64fe2e
-DATA attentionPower3<>+8(SB)/4, $0x3d64fe2e
-DATA attentionPower3<>+12(SB)/4, $0x3d64fe2e
-DATA attentionPower3<>+16(SB)/4, $0x3d64fe2e
-DATA attentionPower3<>+20(SB)/4, $0x3d64fe2e
-DATA attentionPower3<>+24(SB)/4, $0x3d64fe2e
-DATA attentionPower3<>+28(SB)/4, $0x3d64fe2e
-DATA attentionPower3<>+32(SB)/4, $0x3d64fe2e
-DATA attentionPower3<>+36(SB)/4, $0x3d64fe2e
-DATA attentionPower3<>+40(SB)/4, $0x3d64fe2e
-DATA attentionPower3<>+44(SB)/4, $0x3d64fe2e
-DATA attentionPower3<>+48(SB)/4, $0x3d64fe2e
-DATA attentionPower3<>+52(SB)/4, $0x3d64fe2e
-DATA attentionPower3<>+56(SB)/4, $0x3d64fe2e
-DATA attentionPower3<>+60(SB)/4, $0x3d64fe2e
+DATA attentionPower3<>+0(SB)/8, $0x3d64fe2e3d64fe2e
+DATA attentionPower3<>+8(SB)/8, $0x3d64fe2e3d64fe2e
+DATA attentionPower3<>+16(SB)/8, $0x3d64fe2e3d64fe2e
+DATA attentionPower3<>+24(SB)/8, $0x3d64fe2e3d64fe2e
+DATA attentionPower3<>+32(SB)/8, $0x3d64fe2e3d64fe2e
+DATA attentionPower3<>+40(SB)/8, $0x3d64fe2e3d64fe2e
+DATA attentionPower3<>+48(SB)/8, $0x3d64fe2e3d64fe2e
+DATA attentionPower3<>+56(SB)/8, $0x3d64fe2e3d64fe2e
 GLOBL attentionPower3<>(SB), RODATA|NOPTR, $64
 
-DATA attentionPower2<>+0(SB)/4, $0x3e7601bc
-DATA attentionPower2<>+4(SB)/4, $0x3e7601bc
-DATA attentionPower2<>+8(SB)/4, $0x3e7601bc
-DATA attentionPower2<>+12(SB)/4, $0x3e7601bc
-DATA attentionPower2<>+16(SB)/4, $0x3e7601bc
-DATA attentionPower2<>+20(SB)/4, $0x3e7601bc
-DATA attentionPower2<>+24(SB)/4, $0x3e7601bc
-DATA attentionPower2<>+28(SB)/4, $0x3e7601bc
-DATA attentionPower2<>+32(SB)/4, $0x3e7601bc
-DATA attentionPower2<>+36(SB)/4, $0x3e7601bc
-DATA attentionPower2<>+40(SB)/4, $0x3e7601bc
-DATA attentionPower2<>+44(SB)/4, $0x3e7601bc
-DATA attentionPower2<>+48(SB)/4, $0x3e7601bc
-DATA attentionPower2<>+52(SB)/4, $0x3e7601bc
-DATA attentionPower2<>+56(SB)/4, $0x3e7601bc
-DATA attentionPower2<>+60(SB)/4, $0x3e7601bc
+DATA attentionPower2<>+0(SB)/8, $0x3e7601bc3e7601bc
+DATA attentionPower2<>+8(SB)/8, $0x3e7601bc3e7601bc
+DATA attentionPower2<>+16(SB)/8, $0x3e7601bc3e7601bc
+DATA attentionPower2<>+24(SB)/8, $0x3e7601bc3e7601bc
+DATA attentionPower2<>+32(SB)/8, $0x3e7601bc3e7601bc
+DATA attentionPower2<>+40(SB)/8, $0x3e7601bc3e7601bc
+DATA attentionPower2<>+48(SB)/8, $0x3e7601bc3e7601bc
+DATA attentionPower2<>+56(SB)/8, $0x3e7601bc3e7601bc
 GLOBL attentionPower2<>(SB), RODATA|NOPTR, $64
 
-DATA attentionPower1<>+0(SB)/4, $0x3f317096
-DATA attentionPower1<>+4(SB)/4, $0x3f317096
-DATA attentionPower1<>+8(SB)/4, $0x3f317096
-DATA attentionPower1<>+12(SB)/4, $0x3f317096
-DATA attentionPower1<>+16(SB)/4, $0x3f317096
-DATA attentionPower1<>+20(SB)/4, $0x3f317096
-DATA attentionPower1<>+24(SB)/4, $0x3f317096
-DATA attentionPower1<>+28(SB)/4, $0x3f317096
-DATA attentionPower1<>+32(SB)/4, $0x3f317096
-DATA attentionPower1<>+36(SB)/4, $0x3f317096
-DATA attentionPower1<>+40(SB)/4, $0x3f317096
-DATA attentionPower1<>+44(SB)/4, $0x3f317096
-DATA attentionPower1<>+48(SB)/4, $0x3f317096
-DATA attentionPower1<>+52(SB)/4, $0x3f317096
-DATA attentionPower1<>+56(SB)/4, $0x3f317096
-DATA attentionPower1<>+60(SB)/4, $0x3f317096
+DATA attentionPower1<>+0(SB)/8, $0x3f3170963f317096
+DATA attentionPower1<>+8(SB)/8, $0x3f3170963f317096
+DATA attentionPower1<>+16(SB)/8, $0x3f3170963f317096
+DATA attentionPower1<>+24(SB)/8, $0x3f3170963f317096
+DATA attentionPower1<>+32(SB)/8, $0x3f3170963f317096
+DATA attentionPower1<>+40(SB)/8, $0x3f3170963f317096
+DATA attentionPower1<>+48(SB)/8, $0x3f3170963f317096
+DATA attentionPower1<>+56(SB)/8, $0x3f3170963f317096
 GLOBL attentionPower1<>(SB), RODATA|NOPTR, $64
 
-DATA attentionLeast<>+0(SB)/4, $0xc2ae0000
-DATA attentionLeast<>+4(SB)/4, $0xc2ae0000
-DATA attentionLeast<>+8(SB)/4, $0xc2ae0000
-DATA attentionLeast<>+12(SB)/4, $0xc2ae0000
-DATA attentionLeast<>+16(SB)/4, $0xc2ae0000
-DATA attentionLeast<>+20(SB)/4, $0xc2ae0000
-DATA attentionLeast<>+24(SB)/4, $0xc2ae0000
-DATA attentionLeast<>+28(SB)/4, $0xc2ae0000
-DATA attentionLeast<>+32(SB)/4, $0xc2ae0000
-DATA attentionLeast<>+36(SB)/4, $0xc2ae0000
-DATA attentionLeast<>+40(SB)/4, $0xc2ae0000
-DATA attentionLeast<>+44(SB)/4, $0xc2ae0000
-DATA attentionLeast<>+48(SB)/4, $0xc2ae0000
-DATA attentionLeast<>+52(SB)/4, $0xc2ae0000
-DATA attentionLeast<>+56(SB)/4, $0xc2ae0000
-DATA attentionLeast<>+60(SB)/4, $0xc2ae0000
+DATA attentionLeast<>+0(SB)/8, $0xc2ae0000c2ae0000
+DATA attentionLeast<>+8(SB)/8, $0xc2ae0000c2ae0000
+DATA attentionLeast<>+16(SB)/8, $0xc2ae0000c2ae0000
+DATA attentionLeast<>+24(SB)/8, $0xc2ae0000c2ae0000
+DATA attentionLeast<>+32(SB)/8, $0xc2ae0000c2ae0000
+DATA attentionLeast<>+40(SB)/8, $0xc2ae0000c2ae0000
+DATA attentionLeast<>+48(SB)/8, $0xc2ae0000c2ae0000
+DATA attentionLeast<>+56(SB)/8, $0xc2ae0000c2ae0000
 GLOBL attentionLeast<>(SB), RODATA|NOPTR, $64
 
-DATA attentionMost<>+0(SB)/4, $0x42b00000
-DATA attentionMost<>+4(SB)/4, $0x42b00000
-DATA attentionMost<>+8(SB)/4, $0x42b00000
-DATA attentionMost<>+12(SB)/4, $0x42b00000
-DATA attentionMost<>+16(SB)/4, $0x42b00000
-DATA attentionMost<>+20(SB)/4, $0x42b00000
-DATA attentionMost<>+24(SB)/4, $0x42b00000
-DATA attentionMost<>+28(SB)/4, $0x42b00000
-DATA attentionMost<>+32(SB)/4, $0x42b00000
-DATA attentionMost<>+36(SB)/4, $0x42b00000
-DATA attentionMost<>+40(SB)/4, $0x42b00000
-DATA attentionMost<>+44(SB)/4, $0x42b00000
-DATA attentionMost<>+48(SB)/4, $0x42b00000
-DATA attentionMost<>+52(SB)/4, $0x42b00000
-DATA attentionMost<>+56(SB)/4, $0x42b00000
-DATA attentionMost<>+60(SB)/4, $0x42b00000
+DATA attentionMost<>+0(SB)/8, $0x42b0000042b00000
+DATA attentionMost<>+8(SB)/8, $0x42b0000042b00000
+DATA attentionMost<>+16(SB)/8, $0x42b0000042b00000
+DATA attentionMost<>+24(SB)/8, $0x42b0000042b00000
+DATA attentionMost<>+32(SB)/8, $0x42b0000042b00000
+DATA attentionMost<>+40(SB)/8, $0x42b0000042b00000
+DATA attentionMost<>+48(SB)/8, $0x42b0000042b00000
+DATA attentionMost<>+56(SB)/8, $0x42b0000042b00000
 GLOBL attentionMost<>(SB), RODATA|NOPTR, $64
 
-DATA attentionLog2E<>+0(SB)/4, $0x3fb8aa3b
-DATA attentionLog2E<>+4(SB)/4, $0x3fb8aa3b
-DATA attentionLog2E<>+8(SB)/4, $0x3fb8aa3b
-DATA attentionLog2E<>+12(SB)/4, $0x3fb8aa3b
-DATA attentionLog2E<>+16(SB)/4, $0x3fb8aa3b
-DATA attentionLog2E<>+20(SB)/4, $0x3fb8aa3b
-DATA attentionLog2E<>+24(SB)/4, $0x3fb8aa3b
-DATA attentionLog2E<>+28(SB)/4, $0x3fb8aa3b
-DATA attentionLog2E<>+32(SB)/4, $0x3fb8aa3b
-DATA attentionLog2E<>+36(SB)/4, $0x3fb8aa3b
-DATA attentionLog2E<>+40(SB)/4, $0x3fb8aa3b
-DATA attentionLog2E<>+44(SB)/4, $0x3fb8aa3b
-DATA attentionLog2E<>+48(SB)/4, $0x3fb8aa3b
-DATA attentionLog2E<>+52(SB)/4, $0x3fb8aa3b
-DATA attentionLog2E<>+56(SB)/4, $0x3fb8aa3b
-DATA attentionLog2E<>+60(SB)/4, $0x3fb8aa3b
+DATA attentionLog2E<>+0(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA attentionLog2E<>+8(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA attentionLog2E<>+16(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA attentionLog2E<>+24(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA attentionLog2E<>+32(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA attentionLog2E<>+40(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA attentionLog2E<>+48(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA attentionLog2E<>+56(SB)/8, $0x3fb8aa3b3fb8aa3b
 GLOBL attentionLog2E<>(SB), RODATA|NOPTR, $64
 
-DATA attentionMagic<>+0(SB)/4, $0x4b400000
-DATA attentionMagic<>+4(SB)/4, $0x4b400000
-DATA attentionMagic<>+8(SB)/4, $0x4b400000
-DATA attentionMagic<>+12(SB)/4, $0x4b400000
-DATA attentionMagic<>+16(SB)/4, $0x4b400000
-DATA attentionMagic<>+20(SB)/4, $0x4b400000
-DATA attentionMagic<>+24(SB)/4, $0x4b400000
-DATA attentionMagic<>+28(SB)/4, $0x4b400000
-DATA attentionMagic<>+32(SB)/4, $0x4b400000
-DATA attentionMagic<>+36(SB)/4, $0x4b400000
-DATA attentionMagic<>+40(SB)/4, $0x4b400000
-DATA attentionMagic<>+44(SB)/4, $0x4b400000
-DATA attentionMagic<>+48(SB)/4, $0x4b400000
-DATA attentionMagic<>+52(SB)/4, $0x4b400000
-DATA attentionMagic<>+56(SB)/4, $0x4b400000
-DATA attentionMagic<>+60(SB)/4, $0x4b400000
+DATA attentionMagic<>+0(SB)/8, $0x4b4000004b400000
+DATA attentionMagic<>+8(SB)/8, $0x4b4000004b400000
+DATA attentionMagic<>+16(SB)/8, $0x4b4000004b400000
+DATA attentionMagic<>+24(SB)/8, $0x4b4000004b400000
+DATA attentionMagic<>+32(SB)/8, $0x4b4000004b400000
+DATA attentionMagic<>+40(SB)/8, $0x4b4000004b400000
+DATA attentionMagic<>+48(SB)/8, $0x4b4000004b400000
+DATA attentionMagic<>+56(SB)/8, $0x4b4000004b400000
 GLOBL attentionMagic<>(SB), RODATA|NOPTR, $64
 
-DATA attentionLn2Hi<>+0(SB)/4, $0x3f317000
-DATA attentionLn2Hi<>+4(SB)/4, $0x3f317000
-DATA attentionLn2Hi<>+8(SB)/4, $0x3f317000
-DATA attentionLn2Hi<>+12(SB)/4, $0x3f317000
-DATA attentionLn2Hi<>+16(SB)/4, $0x3f317000
-DATA attentionLn2Hi<>+20(SB)/4, $0x3f317000
-DATA attentionLn2Hi<>+24(SB)/4, $0x3f317000
-DATA attentionLn2Hi<>+28(SB)/4, $0x3f317000
-DATA attentionLn2Hi<>+32(SB)/4, $0x3f317000
-DATA attentionLn2Hi<>+36(SB)/4, $0x3f317000
-DATA attentionLn2Hi<>+40(SB)/4, $0x3f317000
-DATA attentionLn2Hi<>+44(SB)/4, $0x3f317000
-DATA attentionLn2Hi<>+48(SB)/4, $0x3f317000
-DATA attentionLn2Hi<>+52(SB)/4, $0x3f317000
-DATA attentionLn2Hi<>+56(SB)/4, $0x3f317000
-DATA attentionLn2Hi<>+60(SB)/4, $0x3f317000
+DATA attentionLn2Hi<>+0(SB)/8, $0x3f3170003f317000
+DATA attentionLn2Hi<>+8(SB)/8, $0x3f3170003f317000
+DATA attentionLn2Hi<>+16(SB)/8, $0x3f3170003f317000
+DATA attentionLn2Hi<>+24(SB)/8, $0x3f3170003f317000
+DATA attentionLn2Hi<>+32(SB)/8, $0x3f3170003f317000
+DATA attentionLn2Hi<>+40(SB)/8, $0x3f3170003f317000
+DATA attentionLn2Hi<>+48(SB)/8, $0x3f3170003f317000
+DATA attentionLn2Hi<>+56(SB)/8, $0x3f3170003f317000
 GLOBL attentionLn2Hi<>(SB), RODATA|NOPTR, $64
 
-DATA attentionLn2Lo<>+0(SB)/4, $0x3805fdf4
-DATA attentionLn2Lo<>+4(SB)/4, $0x3805fdf4
-DATA attentionLn2Lo<>+8(SB)/4, $0x3805fdf4
-DATA attentionLn2Lo<>+12(SB)/4, $0x3805fdf4
-DATA attentionLn2Lo<>+16(SB)/4, $0x3805fdf4
-DATA attentionLn2Lo<>+20(SB)/4, $0x3805fdf4
-DATA attentionLn2Lo<>+24(SB)/4, $0x3805fdf4
-DATA attentionLn2Lo<>+28(SB)/4, $0x3805fdf4
-DATA attentionLn2Lo<>+32(SB)/4, $0x3805fdf4
-DATA attentionLn2Lo<>+36(SB)/4, $0x3805fdf4
-DATA attentionLn2Lo<>+40(SB)/4, $0x3805fdf4
-DATA attentionLn2Lo<>+44(SB)/4, $0x3805fdf4
-DATA attentionLn2Lo<>+48(SB)/4, $0x3805fdf4
-DATA attentionLn2Lo<>+52(SB)/4, $0x3805fdf4
-DATA attentionLn2Lo<>+56(SB)/4, $0x3805fdf4
-DATA attentionLn2Lo<>+60(SB)/4, $0x3805fdf4
+DATA attentionLn2Lo<>+0(SB)/8, $0x3805fdf43805fdf4
+DATA attentionLn2Lo<>+8(SB)/8, $0x3805fdf43805fdf4
+DATA attentionLn2Lo<>+16(SB)/8, $0x3805fdf43805fdf4
+DATA attentionLn2Lo<>+24(SB)/8, $0x3805fdf43805fdf4
+DATA attentionLn2Lo<>+32(SB)/8, $0x3805fdf43805fdf4
+DATA attentionLn2Lo<>+40(SB)/8, $0x3805fdf43805fdf4
+DATA attentionLn2Lo<>+48(SB)/8, $0x3805fdf43805fdf4
+DATA attentionLn2Lo<>+56(SB)/8, $0x3805fdf43805fdf4
 GLOBL attentionLn2Lo<>(SB), RODATA|NOPTR, $64
 
-DATA attentionTerm7<>+0(SB)/4, $0x39500d01
-DATA attentionTerm7<>+4(SB)/4, $0x39500d01
-DATA attentionTerm7<>+8(SB)/4, $0x39500d01
-DATA attentionTerm7<>+12(SB)/4, $0x39500d01
-DATA attentionTerm7<>+16(SB)/4, $0x39500d01
-DATA attentionTerm7<>+20(SB)/4, $0x39500d01
-DATA attentionTerm7<>+24(SB)/4, $0x39500d01
-DATA attentionTerm7<>+28(SB)/4, $0x39500d01
-DATA attentionTerm7<>+32(SB)/4, $0x39500d01
-DATA attentionTerm7<>+36(SB)/4, $0x39500d01
-DATA attentionTerm7<>+40(SB)/4, $0x39500d01
-DATA attentionTerm7<>+44(SB)/4, $0x39500d01
-DATA attentionTerm7<>+48(SB)/4, $0x39500d01
-DATA attentionTerm7<>+52(SB)/4, $0x39500d01
-DATA attentionTerm7<>+56(SB)/4, $0x39500d01
-DATA attentionTerm7<>+60(SB)/4, $0x39500d01
+DATA attentionTerm7<>+0(SB)/8, $0x39500d0139500d01
+DATA attentionTerm7<>+8(SB)/8, $0x39500d0139500d01
+DATA attentionTerm7<>+16(SB)/8, $0x39500d0139500d01
+DATA attentionTerm7<>+24(SB)/8, $0x39500d0139500d01
+DATA attentionTerm7<>+32(SB)/8, $0x39500d0139500d01
+DATA attentionTerm7<>+40(SB)/8, $0x39500d0139500d01
+DATA attentionTerm7<>+48(SB)/8, $0x39500d0139500d01
+DATA attentionTerm7<>+56(SB)/8, $0x39500d0139500d01
 GLOBL attentionTerm7<>(SB), RODATA|NOPTR, $64
 
-DATA attentionTerm6<>+0(SB)/4, $0x3ab60b61
-DATA attentionTerm6<>+4(SB)/4, $0x3ab60b61
-DATA attentionTerm6<>+8(SB)/4, $0x3ab60b61
-DATA attentionTerm6<>+12(SB)/4, $0x3ab60b61
-DATA attentionTerm6<>+16(SB)/4, $0x3ab60b61
-DATA attentionTerm6<>+20(SB)/4, $0x3ab60b61
-DATA attentionTerm6<>+24(SB)/4, $0x3ab60b61
-DATA attentionTerm6<>+28(SB)/4, $0x3ab60b61
-DATA attentionTerm6<>+32(SB)/4, $0x3ab60b61
-DATA attentionTerm6<>+36(SB)/4, $0x3ab60b61
-DATA attentionTerm6<>+40(SB)/4, $0x3ab60b61
-DATA attentionTerm6<>+44(SB)/4, $0x3ab60b61
-DATA attentionTerm6<>+48(SB)/4, $0x3ab60b61
-DATA attentionTerm6<>+52(SB)/4, $0x3ab60b61
-DATA attentionTerm6<>+56(SB)/4, $0x3ab60b61
-DATA attentionTerm6<>+60(SB)/4, $0x3ab60b61
+DATA attentionTerm6<>+0(SB)/8, $0x3ab60b613ab60b61
+DATA attentionTerm6<>+8(SB)/8, $0x3ab60b613ab60b61
+DATA attentionTerm6<>+16(SB)/8, $0x3ab60b613ab60b61
+DATA attentionTerm6<>+24(SB)/8, $0x3ab60b613ab60b61
+DATA attentionTerm6<>+32(SB)/8, $0x3ab60b613ab60b61
+DATA attentionTerm6<>+40(SB)/8, $0x3ab60b613ab60b61
+DATA attentionTerm6<>+48(SB)/8, $0x3ab60b613ab60b61
+DATA attentionTerm6<>+56(SB)/8, $0x3ab60b613ab60b61
 GLOBL attentionTerm6<>(SB), RODATA|NOPTR, $64
 
-DATA attentionTerm5<>+0(SB)/4, $0x3c088889
-DATA attentionTerm5<>+4(SB)/4, $0x3c088889
-DATA attentionTerm5<>+8(SB)/4, $0x3c088889
-DATA attentionTerm5<>+12(SB)/4, $0x3c088889
-DATA attentionTerm5<>+16(SB)/4, $0x3c088889
-DATA attentionTerm5<>+20(SB)/4, $0x3c088889
-DATA attentionTerm5<>+24(SB)/4, $0x3c088889
-DATA attentionTerm5<>+28(SB)/4, $0x3c088889
-DATA attentionTerm5<>+32(SB)/4, $0x3c088889
-DATA attentionTerm5<>+36(SB)/4, $0x3c088889
-DATA attentionTerm5<>+40(SB)/4, $0x3c088889
-DATA attentionTerm5<>+44(SB)/4, $0x3c088889
-DATA attentionTerm5<>+48(SB)/4, $0x3c088889
-DATA attentionTerm5<>+52(SB)/4, $0x3c088889
-DATA attentionTerm5<>+56(SB)/4, $0x3c088889
-DATA attentionTerm5<>+60(SB)/4, $0x3c088889
+DATA attentionTerm5<>+0(SB)/8, $0x3c0888893c088889
+DATA attentionTerm5<>+8(SB)/8, $0x3c0888893c088889
+DATA attentionTerm5<>+16(SB)/8, $0x3c0888893c088889
+DATA attentionTerm5<>+24(SB)/8, $0x3c0888893c088889
+DATA attentionTerm5<>+32(SB)/8, $0x3c0888893c088889
+DATA attentionTerm5<>+40(SB)/8, $0x3c0888893c088889
+DATA attentionTerm5<>+48(SB)/8, $0x3c0888893c088889
+DATA attentionTerm5<>+56(SB)/8, $0x3c0888893c088889
 GLOBL attentionTerm5<>(SB), RODATA|NOPTR, $64
 
-DATA attentionTerm4<>+0(SB)/4, $0x3d2aaaab
-DATA attentionTerm4<>+4(SB)/4, $0x3d2aaaab
-DATA attentionTerm4<>+8(SB)/4, $0x3d2aaaab
-DATA attentionTerm4<>+12(SB)/4, $0x3d2aaaab
-DATA attentionTerm4<>+16(SB)/4, $0x3d2aaaab
-DATA attentionTerm4<>+20(SB)/4, $0x3d2aaaab
-DATA attentionTerm4<>+24(SB)/4, $0x3d2aaaab
-DATA attentionTerm4<>+28(SB)/4, $0x3d2aaaab
-DATA attentionTerm4<>+32(SB)/4, $0x3d2aaaab
-DATA attentionTerm4<>+36(SB)/4, $0x3d2aaaab
-DATA attentionTerm4<>+40(SB)/4, $0x3d2aaaab
-DATA attentionTerm4<>+44(SB)/4, $0x3d2aaaab
-DATA attentionTerm4<>+48(SB)/4, $0x3d2aaaab
-DATA attentionTerm4<>+52(SB)/4, $0x3d2aaaab
-DATA attentionTerm4<>+56(SB)/4, $0x3d2aaaab
-DATA attentionTerm4<>+60(SB)/4, $0x3d2aaaab
+DATA attentionTerm4<>+0(SB)/8, $0x3d2aaaab3d2aaaab
+DATA attentionTerm4<>+8(SB)/8, $0x3d2aaaab3d2aaaab
+DATA attentionTerm4<>+16(SB)/8, $0x3d2aaaab3d2aaaab
+DATA attentionTerm4<>+24(SB)/8, $0x3d2aaaab3d2aaaab
+DATA attentionTerm4<>+32(SB)/8, $0x3d2aaaab3d2aaaab
+DATA attentionTerm4<>+40(SB)/8, $0x3d2aaaab3d2aaaab
+DATA attentionTerm4<>+48(SB)/8, $0x3d2aaaab3d2aaaab
+DATA attentionTerm4<>+56(SB)/8, $0x3d2aaaab3d2aaaab
 GLOBL attentionTerm4<>(SB), RODATA|NOPTR, $64
 
-DATA attentionTerm3<>+0(SB)/4, $0x3e2aaaab
-DATA attentionTerm3<>+4(SB)/4, $0x3e2aaaab
-DATA attentionTerm3<>+8(SB)/4, $0x3e2aaaab
-DATA attentionTerm3<>+12(SB)/4, $0x3e2aaaab
-DATA attentionTerm3<>+16(SB)/4, $0x3e2aaaab
-DATA attentionTerm3<>+20(SB)/4, $0x3e2aaaab
-DATA attentionTerm3<>+24(SB)/4, $0x3e2aaaab
-DATA attentionTerm3<>+28(SB)/4, $0x3e2aaaab
-DATA attentionTerm3<>+32(SB)/4, $0x3e2aaaab
-DATA attentionTerm3<>+36(SB)/4, $0x3e2aaaab
-DATA attentionTerm3<>+40(SB)/4, $0x3e2aaaab
-DATA attentionTerm3<>+44(SB)/4, $0x3e2aaaab
-DATA attentionTerm3<>+48(SB)/4, $0x3e2aaaab
-DATA attentionTerm3<>+52(SB)/4, $0x3e2aaaab
-DATA attentionTerm3<>+56(SB)/4, $0x3e2aaaab
-DATA attentionTerm3<>+60(SB)/4, $0x3e2aaaab
+DATA attentionTerm3<>+0(SB)/8, $0x3e2aaaab3e2aaaab
+DATA attentionTerm3<>+8(SB)/8, $0x3e2aaaab3e2aaaab
+DATA attentionTerm3<>+16(SB)/8, $0x3e2aaaab3e2aaaab
+DATA attentionTerm3<>+24(SB)/8, $0x3e2aaaab3e2aaaab
+DATA attentionTerm3<>+32(SB)/8, $0x3e2aaaab3e2aaaab
+DATA attentionTerm3<>+40(SB)/8, $0x3e2aaaab3e2aaaab
+DATA attentionTerm3<>+48(SB)/8, $0x3e2aaaab3e2aaaab
+DATA attentionTerm3<>+56(SB)/8, $0x3e2aaaab3e2aaaab
 GLOBL attentionTerm3<>(SB), RODATA|NOPTR, $64
 
-DATA attentionTerm2<>+0(SB)/4, $0x3f000000
-DATA attentionTerm2<>+4(SB)/4, $0x3f000000
-DATA attentionTerm2<>+8(SB)/4, $0x3f000000
-DATA attentionTerm2<>+12(SB)/4, $0x3f000000
-DATA attentionTerm2<>+16(SB)/4, $0x3f000000
-DATA attentionTerm2<>+20(SB)/4, $0x3f000000
-DATA attentionTerm2<>+24(SB)/4, $0x3f000000
-DATA attentionTerm2<>+28(SB)/4, $0x3f000000
-DATA attentionTerm2<>+32(SB)/4, $0x3f000000
-DATA attentionTerm2<>+36(SB)/4, $0x3f000000
-DATA attentionTerm2<>+40(SB)/4, $0x3f000000
-DATA attentionTerm2<>+44(SB)/4, $0x3f000000
-DATA attentionTerm2<>+48(SB)/4, $0x3f000000
-DATA attentionTerm2<>+52(SB)/4, $0x3f000000
-DATA attentionTerm2<>+56(SB)/4, $0x3f000000
-DATA attentionTerm2<>+60(SB)/4, $0x3f000000
+DATA attentionTerm2<>+0(SB)/8, $0x3f0000003f000000
+DATA attentionTerm2<>+8(SB)/8, $0x3f0000003f000000
+DATA attentionTerm2<>+16(SB)/8, $0x3f0000003f000000
+DATA attentionTerm2<>+24(SB)/8, $0x3f0000003f000000
+DATA attentionTerm2<>+32(SB)/8, $0x3f0000003f000000
+DATA attentionTerm2<>+40(SB)/8, $0x3f0000003f000000
+DATA attentionTerm2<>+48(SB)/8, $0x3f0000003f000000
+DATA attentionTerm2<>+56(SB)/8, $0x3f0000003f000000
 GLOBL attentionTerm2<>(SB), RODATA|NOPTR, $64
 
-DATA attentionOne<>+0(SB)/4, $0x3f800000
-DATA attentionOne<>+4(SB)/4, $0x3f800000
-DATA attentionOne<>+8(SB)/4, $0x3f800000
-DATA attentionOne<>+12(SB)/4, $0x3f800000
-DATA attentionOne<>+16(SB)/4, $0x3f800000
-DATA attentionOne<>+20(SB)/4, $0x3f800000
-DATA attentionOne<>+24(SB)/4, $0x3f800000
-DATA attentionOne<>+28(SB)/4, $0x3f800000
-DATA attentionOne<>+32(SB)/4, $0x3f800000
-DATA attentionOne<>+36(SB)/4, $0x3f800000
-DATA attentionOne<>+40(SB)/4, $0x3f800000
-DATA attentionOne<>+44(SB)/4, $0x3f800000
-DATA attentionOne<>+48(SB)/4, $0x3f800000
-DATA attentionOne<>+52(SB)/4, $0x3f800000
-DATA attentionOne<>+56(SB)/4, $0x3f800000
-DATA attentionOne<>+60(SB)/4, $0x3f800000
+DATA attentionOne<>+0(SB)/8, $0x3f8000003f800000
+DATA attentionOne<>+8(SB)/8, $0x3f8000003f800000
+DATA attentionOne<>+16(SB)/8, $0x3f8000003f800000
+DATA attentionOne<>+24(SB)/8, $0x3f8000003f800000
+DATA attentionOne<>+32(SB)/8, $0x3f8000003f800000
+DATA attentionOne<>+40(SB)/8, $0x3f8000003f800000
+DATA attentionOne<>+48(SB)/8, $0x3f8000003f800000
+DATA attentionOne<>+56(SB)/8, $0x3f8000003f800000
 GLOBL attentionOne<>(SB), RODATA|NOPTR, $64
 
 // func scores12x32AVX512(dst *float32, q *float32, keys *byte, width int, tiles int, ahead *byte, step int)
@@ -416,7 +264,6 @@ TEXT ·scores12x32AVX512(SB), NOSPLIT, $0-56
 	LEAQ   (DX)(DX*2), BX
 	MOVQ   keys+16(FP), SI
 	LEAQ   (CX)(CX*2), DI
-
 tile:
 	MOVQ    q+8(FP), R8
 	LEAQ    (R8)(CX*4), R9
@@ -447,32 +294,32 @@ tile:
 	VMOVUPS Z24, 5632(AX)
 	VMOVUPS Z24, 5696(AX)
 	MOVQ    CX, R11
-
 chunk:
-	VPXORD          Z0, Z0, Z0
-	VPXORD          Z1, Z1, Z1
-	VPXORD          Z2, Z2, Z2
-	VPXORD          Z3, Z3, Z3
-	VPXORD          Z4, Z4, Z4
-	VPXORD          Z5, Z5, Z5
-	VPXORD          Z6, Z6, Z6
-	VPXORD          Z7, Z7, Z7
-	VPXORD          Z8, Z8, Z8
-	VPXORD          Z9, Z9, Z9
-	VPXORD          Z10, Z10, Z10
-	VPXORD          Z11, Z11, Z11
-	VPXORD          Z12, Z12, Z12
-	VPXORD          Z13, Z13, Z13
-	VPXORD          Z14, Z14, Z14
-	VPXORD          Z15, Z15, Z15
-	VPXORD          Z16, Z16, Z16
-	VPXORD          Z17, Z17, Z17
-	VPXORD          Z18, Z18, Z18
-	VPXORD          Z19, Z19, Z19
-	VPXORD          Z20, Z20, Z20
-	VPXORD          Z21, Z21, Z21
-	VPXORD          Z22, Z22, Z22
-	VPXORD          Z23, Z23, Z23
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Z12, Z12, Z12
+	VPXORD Z13, Z13, Z13
+	VPXORD Z14, Z14, Z14
+	VPXORD Z15, Z15, Z15
+	VPXORD Z16, Z16, Z16
+	VPXORD Z17, Z17, Z17
+	VPXORD Z18, Z18, Z18
+	VPXORD Z19, Z19, Z19
+	VPXORD Z20, Z20, Z20
+	VPXORD Z21, Z21, Z21
+	VPXORD Z22, Z22, Z22
+	VPXORD Z23, Z23, Z23
+terms:
 	VBROADCASTF64X4 (SI)(DX*1), Z25
 	VINSERTF64X4    $0x00, (SI), Z25, Z25
 	VBROADCASTF64X4 (SI)(BX*1), Z26
@@ -553,566 +400,13 @@ chunk:
 	VBROADCASTSS    4(R10)(DI*1), Z27
 	VFMADD231PS     Z25, Z27, Z22
 	VFMADD231PS     Z26, Z27, Z23
-	VBROADCASTF64X4 64(SI)(DX*1), Z25
-	VINSERTF64X4    $0x00, 64(SI), Z25, Z25
-	VBROADCASTF64X4 64(SI)(BX*1), Z26
-	VINSERTF64X4    $0x00, 64(SI)(DX*2), Z26, Z26
-	VBROADCASTSS    8(R8), Z27
-	VFMADD231PS     Z25, Z27, Z0
-	VFMADD231PS     Z26, Z27, Z1
-	VBROADCASTSS    8(R8)(CX*1), Z27
-	VFMADD231PS     Z25, Z27, Z2
-	VFMADD231PS     Z26, Z27, Z3
-	VBROADCASTSS    8(R8)(CX*2), Z27
-	VFMADD231PS     Z25, Z27, Z4
-	VFMADD231PS     Z26, Z27, Z5
-	VBROADCASTSS    8(R8)(DI*1), Z27
-	VFMADD231PS     Z25, Z27, Z6
-	VFMADD231PS     Z26, Z27, Z7
-	VBROADCASTSS    8(R9), Z27
-	VFMADD231PS     Z25, Z27, Z8
-	VFMADD231PS     Z26, Z27, Z9
-	VBROADCASTSS    8(R9)(CX*1), Z27
-	VFMADD231PS     Z25, Z27, Z10
-	VFMADD231PS     Z26, Z27, Z11
-	VBROADCASTSS    8(R9)(CX*2), Z27
-	VFMADD231PS     Z25, Z27, Z12
-	VFMADD231PS     Z26, Z27, Z13
-	VBROADCASTSS    8(R9)(DI*1), Z27
-	VFMADD231PS     Z25, Z27, Z14
-	VFMADD231PS     Z26, Z27, Z15
-	VBROADCASTSS    8(R10), Z27
-	VFMADD231PS     Z25, Z27, Z16
-	VFMADD231PS     Z26, Z27, Z17
-	VBROADCASTSS    8(R10)(CX*1), Z27
-	VFMADD231PS     Z25, Z27, Z18
-	VFMADD231PS     Z26, Z27, Z19
-	VBROADCASTSS    8(R10)(CX*2), Z27
-	VFMADD231PS     Z25, Z27, Z20
-	VFMADD231PS     Z26, Z27, Z21
-	VBROADCASTSS    8(R10)(DI*1), Z27
-	VFMADD231PS     Z25, Z27, Z22
-	VFMADD231PS     Z26, Z27, Z23
-	VBROADCASTF64X4 96(SI)(DX*1), Z25
-	VINSERTF64X4    $0x00, 96(SI), Z25, Z25
-	VBROADCASTF64X4 96(SI)(BX*1), Z26
-	VINSERTF64X4    $0x00, 96(SI)(DX*2), Z26, Z26
-	VBROADCASTSS    12(R8), Z27
-	VFMADD231PS     Z25, Z27, Z0
-	VFMADD231PS     Z26, Z27, Z1
-	VBROADCASTSS    12(R8)(CX*1), Z27
-	VFMADD231PS     Z25, Z27, Z2
-	VFMADD231PS     Z26, Z27, Z3
-	VBROADCASTSS    12(R8)(CX*2), Z27
-	VFMADD231PS     Z25, Z27, Z4
-	VFMADD231PS     Z26, Z27, Z5
-	VBROADCASTSS    12(R8)(DI*1), Z27
-	VFMADD231PS     Z25, Z27, Z6
-	VFMADD231PS     Z26, Z27, Z7
-	VBROADCASTSS    12(R9), Z27
-	VFMADD231PS     Z25, Z27, Z8
-	VFMADD231PS     Z26, Z27, Z9
-	VBROADCASTSS    12(R9)(CX*1), Z27
-	VFMADD231PS     Z25, Z27, Z10
-	VFMADD231PS     Z26, Z27, Z11
-	VBROADCASTSS    12(R9)(CX*2), Z27
-	VFMADD231PS     Z25, Z27, Z12
-	VFMADD231PS     Z26, Z27, Z13
-	VBROADCASTSS    12(R9)(DI*1), Z27
-	VFMADD231PS     Z25, Z27, Z14
-	VFMADD231PS     Z26, Z27, Z15
-	VBROADCASTSS    12(R10), Z27
-	VFMADD231PS     Z25, Z27, Z16
-	VFMADD231PS     Z26, Z27, Z17
-	VBROADCASTSS    12(R10)(CX*1), Z27
-	VFMADD231PS     Z25, Z27, Z18
-	VFMADD231PS     Z26, Z27, Z19
-	VBROADCASTSS    12(R10)(CX*2), Z27
-	VFMADD231PS     Z25, Z27, Z20
-	VFMADD231PS     Z26, Z27, Z21
-	VBROADCASTSS    12(R10)(DI*1), Z27
-	VFMADD231PS     Z25, Z27, Z22
-	VFMADD231PS     Z26, Z27, Z23
-	VBROADCASTF64X4 128(SI)(DX*1), Z25
-	VINSERTF64X4    $0x00, 128(SI), Z25, Z25
-	VBROADCASTF64X4 128(SI)(BX*1), Z26
-	VINSERTF64X4    $0x00, 128(SI)(DX*2), Z26, Z26
-	VBROADCASTSS    16(R8), Z27
-	VFMADD231PS     Z25, Z27, Z0
-	VFMADD231PS     Z26, Z27, Z1
-	VBROADCASTSS    16(R8)(CX*1), Z27
-	VFMADD231PS     Z25, Z27, Z2
-	VFMADD231PS     Z26, Z27, Z3
-	VBROADCASTSS    16(R8)(CX*2), Z27
-	VFMADD231PS     Z25, Z27, Z4
-	VFMADD231PS     Z26, Z27, Z5
-	VBROADCASTSS    16(R8)(DI*1), Z27
-	VFMADD231PS     Z25, Z27, Z6
-	VFMADD231PS     Z26, Z27, Z7
-	VBROADCASTSS    16(R9), Z27
-	VFMADD231PS     Z25, Z27, Z8
-	VFMADD231PS     Z26, Z27, Z9
-	VBROADCASTSS    16(R9)(CX*1), Z27
-	VFMADD231PS     Z25, Z27, Z10
-	VFMADD231PS     Z26, Z27, Z11
-	VBROADCASTSS    16(R9)(CX*2), Z27
-	VFMADD231PS     Z25, Z27, Z12
-	VFMADD231PS     Z26, Z27, Z13
-	VBROADCASTSS    16(R9)(DI*1), Z27
-	VFMADD231PS     Z25, Z27, Z14
-	VFMADD231PS     Z26, Z27, Z15
-	VBROADCASTSS    16(R10), Z27
-	VFMADD231PS     Z25, Z27, Z16
-	VFMADD231PS     Z26, Z27, Z17
-	VBROADCASTSS    16(R10)(CX*1), Z27
-	VFMADD231PS     Z25, Z27, Z18
-	VFMADD231PS     Z26, Z27, Z19
-	VBROADCASTSS    16(R10)(CX*2), Z27
-	VFMADD231PS     Z25, Z27, Z20
-	VFMADD231PS     Z26, Z27, Z21
-	VBROADCASTSS    16(R10)(DI*1), Z27
-	VFMADD231PS     Z25, Z27, Z22
-	VFMADD231PS     Z26, Z27, Z23
-	VBROADCASTF64X4 160(SI)(DX*1), Z25
-	VINSERTF64X4    $0x00, 160(SI), Z25, Z25
-	VBROADCASTF64X4 160(SI)(BX*1), Z26
-	VINSERTF64X4    $0x00, 160(SI)(DX*2), Z26, Z26
-	VBROADCASTSS    20(R8), Z27
-	VFMADD231PS     Z25, Z27, Z0
-	VFMADD231PS     Z26, Z27, Z1
-	VBROADCASTSS    20(R8)(CX*1), Z27
-	VFMADD231PS     Z25, Z27, Z2
-	VFMADD231PS     Z26, Z27, Z3
-	VBROADCASTSS    20(R8)(CX*2), Z27
-	VFMADD231PS     Z25, Z27, Z4
-	VFMADD231PS     Z26, Z27, Z5
-	VBROADCASTSS    20(R8)(DI*1), Z27
-	VFMADD231PS     Z25, Z27, Z6
-	VFMADD231PS     Z26, Z27, Z7
-	VBROADCASTSS    20(R9), Z27
-	VFMADD231PS     Z25, Z27, Z8
-	VFMADD231PS     Z26, Z27, Z9
-	VBROADCASTSS    20(R9)(CX*1), Z27
-	VFMADD231PS     Z25, Z27, Z10
-	VFMADD231PS     Z26, Z27, Z11
-	VBROADCASTSS    20(R9)(CX*2), Z27
-	VFMADD231PS     Z25, Z27, Z12
-	VFMADD231PS     Z26, Z27, Z13
-	VBROADCASTSS    20(R9)(DI*1), Z27
-	VFMADD231PS     Z25, Z27, Z14
-	VFMADD231PS     Z26, Z27, Z15
-	VBROADCASTSS    20(R10), Z27
-	VFMADD231PS     Z25, Z27, Z16
-	VFMADD231PS     Z26, Z27, Z17
-	VBROADCASTSS    20(R10)(CX*1), Z27
-	VFMADD231PS     Z25, Z27, Z18
-	VFMADD231PS     Z26, Z27, Z19
-	VBROADCASTSS    20(R10)(CX*2), Z27
-	VFMADD231PS     Z25, Z27, Z20
-	VFMADD231PS     Z26, Z27, Z21
-	VBROADCASTSS    20(R10)(DI*1), Z27
-	VFMADD231PS     Z25, Z27, Z22
-	VFMADD231PS     Z26, Z27, Z23
-	VBROADCASTF64X4 192(SI)(DX*1), Z25
-	VINSERTF64X4    $0x00, 192(SI), Z25, Z25
-	VBROADCASTF64X4 192(SI)(BX*1), Z26
-	VINSERTF64X4    $0x00, 192(SI)(DX*2), Z26, Z26
-	VBROADCASTSS    24(R8), Z27
-	VFMADD231PS     Z25, Z27, Z0
-	VFMADD231PS     Z26, Z27, Z1
-	VBROADCASTSS    24(R8)(CX*1), Z27
-	VFMADD231PS     Z25, Z27, Z2
-	VFMADD231PS     Z26, Z27, Z3
-	VBROADCASTSS    24(R8)(CX*2), Z27
-	VFMADD231PS     Z25, Z27, Z4
-	VFMADD231PS     Z26, Z27, Z5
-	VBROADCASTSS    24(R8)(DI*1), Z27
-	VFMADD231PS     Z25, Z27, Z6
-	VFMADD231PS     Z26, Z27, Z7
-	VBROADCASTSS    24(R9), Z27
-	VFMADD231PS     Z25, Z27, Z8
-	VFMADD231PS     Z26, Z27, Z9
-	VBROADCASTSS    24(R9)(CX*1), Z27
-	VFMADD231PS     Z25, Z27, Z10
-	VFMADD231PS     Z26, Z27, Z11
-	VBROADCASTSS    24(R9)(CX*2), Z27
-	VFMADD231PS     Z25, Z27, Z12
-	VFMADD231PS     Z26, Z27, Z13
-	VBROADCASTSS    24(R9)(DI*1), Z27
-	VFMADD231PS     Z25, Z27, Z14
-	VFMADD231PS     Z26, Z27, Z15
-	VBROADCASTSS    24(R10), Z27
-	VFMADD231PS     Z25, Z27, Z16
-	VFMADD231PS     Z26, Z27, Z17
-	VBROADCASTSS    24(R10)(CX*1), Z27
-	VFMADD231PS     Z25, Z27, Z18
-	VFMADD231PS     Z26, Z27, Z19
-	VBROADCASTSS    24(R10)(CX*2), Z27
-	VFMADD231PS     Z25, Z27, Z20
-	VFMADD231PS     Z26, Z27, Z21
-	VBROADCASTSS    24(R10)(DI*1), Z27
-	VFMADD231PS     Z25, Z27, Z22
-	VFMADD231PS     Z26, Z27, Z23
-	VBROADCASTF64X4 224(SI)(DX*1), Z25
-	VINSERTF64X4    $0x00, 224(SI), Z25, Z25
-	VBROADCASTF64X4 224(SI)(BX*1), Z26
-	VINSERTF64X4    $0x00, 224(SI)(DX*2), Z26, Z26
-	VBROADCASTSS    28(R8), Z27
-	VFMADD231PS     Z25, Z27, Z0
-	VFMADD231PS     Z26, Z27, Z1
-	VBROADCASTSS    28(R8)(CX*1), Z27
-	VFMADD231PS     Z25, Z27, Z2
-	VFMADD231PS     Z26, Z27, Z3
-	VBROADCASTSS    28(R8)(CX*2), Z27
-	VFMADD231PS     Z25, Z27, Z4
-	VFMADD231PS     Z26, Z27, Z5
-	VBROADCASTSS    28(R8)(DI*1), Z27
-	VFMADD231PS     Z25, Z27, Z6
-	VFMADD231PS     Z26, Z27, Z7
-	VBROADCASTSS    28(R9), Z27
-	VFMADD231PS     Z25, Z27, Z8
-	VFMADD231PS     Z26, Z27, Z9
-	VBROADCASTSS    28(R9)(CX*1), Z27
-	VFMADD231PS     Z25, Z27, Z10
-	VFMADD231PS     Z26, Z27, Z11
-	VBROADCASTSS    28(R9)(CX*2), Z27
-	VFMADD231PS     Z25, Z27, Z12
-	VFMADD231PS     Z26, Z27, Z13
-	VBROADCASTSS    28(R9)(DI*1), Z27
-	VFMADD231PS     Z25, Z27, Z14
-	VFMADD231PS     Z26, Z27, Z15
-	VBROADCASTSS    28(R10), Z27
-	VFMADD231PS     Z25, Z27, Z16
-	VFMADD231PS     Z26, Z27, Z17
-	VBROADCASTSS    28(R10)(CX*1), Z27
-	VFMADD231PS     Z25, Z27, Z18
-	VFMADD231PS     Z26, Z27, Z19
-	VBROADCASTSS    28(R10)(CX*2), Z27
-	VFMADD231PS     Z25, Z27, Z20
-	VFMADD231PS     Z26, Z27, Z21
-	VBROADCASTSS    28(R10)(DI*1), Z27
-	VFMADD231PS     Z25, Z27, Z22
-	VFMADD231PS     Z26, Z27, Z23
-	VBROADCASTF64X4 256(SI)(DX*1), Z25
-	VINSERTF64X4    $0x00, 256(SI), Z25, Z25
-	VBROADCASTF64X4 256(SI)(BX*1), Z26
-	VINSERTF64X4    $0x00, 256(SI)(DX*2), Z26, Z26
-	VBROADCASTSS    32(R8), Z27
-	VFMADD231PS     Z25, Z27, Z0
-	VFMADD231PS     Z26, Z27, Z1
-	VBROADCASTSS    32(R8)(CX*1), Z27
-	VFMADD231PS     Z25, Z27, Z2
-	VFMADD231PS     Z26, Z27, Z3
-	VBROADCASTSS    32(R8)(CX*2), Z27
-	VFMADD231PS     Z25, Z27, Z4
-	VFMADD231PS     Z26, Z27, Z5
-	VBROADCASTSS    32(R8)(DI*1), Z27
-	VFMADD231PS     Z25, Z27, Z6
-	VFMADD231PS     Z26, Z27, Z7
-	VBROADCASTSS    32(R9), Z27
-	VFMADD231PS     Z25, Z27, Z8
-	VFMADD231PS     Z26, Z27, Z9
-	VBROADCASTSS    32(R9)(CX*1), Z27
-	VFMADD231PS     Z25, Z27, Z10
-	VFMADD231PS     Z26, Z27, Z11
-	VBROADCASTSS    32(R9)(CX*2), Z27
-	VFMADD231PS     Z25, Z27, Z12
-	VFMADD231PS     Z26, Z27, Z13
-	VBROADCASTSS    32(R9)(DI*1), Z27
-	VFMADD231PS     Z25, Z27, Z14
-	VFMADD231PS     Z26, Z27, Z15
-	VBROADCASTSS    32(R10), Z27
-	VFMADD231PS     Z25, Z27, Z16
-	VFMADD231PS     Z26, Z27, Z17
-	VBROADCASTSS    32(R10)(CX*1), Z27
-	VFMADD231PS     Z25, Z27, Z18
-	VFMADD231PS     Z26, Z27, Z19
-	VBROADCASTSS    32(R10)(CX*2), Z27
-	VFMADD231PS     Z25, Z27, Z20
-	VFMADD231PS     Z26, Z27, Z21
-	VBROADCASTSS    32(R10)(DI*1), Z27
-	VFMADD231PS     Z25, Z27, Z22
-	VFMADD231PS     Z26, Z27, Z23
-	VBROADCASTF64X4 288(SI)(DX*1), Z25
-	VINSERTF64X4    $0x00, 288(SI), Z25, Z25
-	VBROADCASTF64X4 288(SI)(BX*1), Z26
-	VINSERTF64X4    $0x00, 288(SI)(DX*2), Z26, Z26
-	VBROADCASTSS    36(R8), Z27
-	VFMADD231PS     Z25, Z27, Z0
-	VFMADD231PS     Z26, Z27, Z1
-	VBROADCASTSS    36(R8)(CX*1), Z27
-	VFMADD231PS     Z25, Z27, Z2
-	VFMADD231PS     Z26, Z27, Z3
-	VBROADCASTSS    36(R8)(CX*2), Z27
-	VFMADD231PS     Z25, Z27, Z4
-	VFMADD231PS     Z26, Z27, Z5
-	VBROADCASTSS    36(R8)(DI*1), Z27
-	VFMADD231PS     Z25, Z27, Z6
-	VFMADD231PS     Z26, Z27, Z7
-	VBROADCASTSS    36(R9), Z27
-	VFMADD231PS     Z25, Z27, Z8
-	VFMADD231PS     Z26, Z27, Z9
-	VBROADCASTSS    36(R9)(CX*1), Z27
-	VFMADD231PS     Z25, Z27, Z10
-	VFMADD231PS     Z26, Z27, Z11
-	VBROADCASTSS    36(R9)(CX*2), Z27
-	VFMADD231PS     Z25, Z27, Z12
-	VFMADD231PS     Z26, Z27, Z13
-	VBROADCASTSS    36(R9)(DI*1), Z27
-	VFMADD231PS     Z25, Z27, Z14
-	VFMADD231PS     Z26, Z27, Z15
-	VBROADCASTSS    36(R10), Z27
-	VFMADD231PS     Z25, Z27, Z16
-	VFMADD231PS     Z26, Z27, Z17
-	VBROADCASTSS    36(R10)(CX*1), Z27
-	VFMADD231PS     Z25, Z27, Z18
-	VFMADD231PS     Z26, Z27, Z19
-	VBROADCASTSS    36(R10)(CX*2), Z27
-	VFMADD231PS     Z25, Z27, Z20
-	VFMADD231PS     Z26, Z27, Z21
-	VBROADCASTSS    36(R10)(DI*1), Z27
-	VFMADD231PS     Z25, Z27, Z22
-	VFMADD231PS     Z26, Z27, Z23
-	VBROADCASTF64X4 320(SI)(DX*1), Z25
-	VINSERTF64X4    $0x00, 320(SI), Z25, Z25
-	VBROADCASTF64X4 320(SI)(BX*1), Z26
-	VINSERTF64X4    $0x00, 320(SI)(DX*2), Z26, Z26
-	VBROADCASTSS    40(R8), Z27
-	VFMADD231PS     Z25, Z27, Z0
-	VFMADD231PS     Z26, Z27, Z1
-	VBROADCASTSS    40(R8)(CX*1), Z27
-	VFMADD231PS     Z25, Z27, Z2
-	VFMADD231PS     Z26, Z27, Z3
-	VBROADCASTSS    40(R8)(CX*2), Z27
-	VFMADD231PS     Z25, Z27, Z4
-	VFMADD231PS     Z26, Z27, Z5
-	VBROADCASTSS    40(R8)(DI*1), Z27
-	VFMADD231PS     Z25, Z27, Z6
-	VFMADD231PS     Z26, Z27, Z7
-	VBROADCASTSS    40(R9), Z27
-	VFMADD231PS     Z25, Z27, Z8
-	VFMADD231PS     Z26, Z27, Z9
-	VBROADCASTSS    40(R9)(CX*1), Z27
-	VFMADD231PS     Z25, Z27, Z10
-	VFMADD231PS     Z26, Z27, Z11
-	VBROADCASTSS    40(R9)(CX*2), Z27
-	VFMADD231PS     Z25, Z27, Z12
-	VFMADD231PS     Z26, Z27, Z13
-	VBROADCASTSS    40(R9)(DI*1), Z27
-	VFMADD231PS     Z25, Z27, Z14
-	VFMADD231PS     Z26, Z27, Z15
-	VBROADCASTSS    40(R10), Z27
-	VFMADD231PS     Z25, Z27, Z16
-	VFMADD231PS     Z26, Z27, Z17
-	VBROADCASTSS    40(R10)(CX*1), Z27
-	VFMADD231PS     Z25, Z27, Z18
-	VFMADD231PS     Z26, Z27, Z19
-	VBROADCASTSS    40(R10)(CX*2), Z27
-	VFMADD231PS     Z25, Z27, Z20
-	VFMADD231PS     Z26, Z27, Z21
-	VBROADCASTSS    40(R10)(DI*1), Z27
-	VFMADD231PS     Z25, Z27, Z22
-	VFMADD231PS     Z26, Z27, Z23
-	VBROADCASTF64X4 352(SI)(DX*1), Z25
-	VINSERTF64X4    $0x00, 352(SI), Z25, Z25
-	VBROADCASTF64X4 352(SI)(BX*1), Z26
-	VINSERTF64X4    $0x00, 352(SI)(DX*2), Z26, Z26
-	VBROADCASTSS    44(R8), Z27
-	VFMADD231PS     Z25, Z27, Z0
-	VFMADD231PS     Z26, Z27, Z1
-	VBROADCASTSS    44(R8)(CX*1), Z27
-	VFMADD231PS     Z25, Z27, Z2
-	VFMADD231PS     Z26, Z27, Z3
-	VBROADCASTSS    44(R8)(CX*2), Z27
-	VFMADD231PS     Z25, Z27, Z4
-	VFMADD231PS     Z26, Z27, Z5
-	VBROADCASTSS    44(R8)(DI*1), Z27
-	VFMADD231PS     Z25, Z27, Z6
-	VFMADD231PS     Z26, Z27, Z7
-	VBROADCASTSS    44(R9), Z27
-	VFMADD231PS     Z25, Z27, Z8
-	VFMADD231PS     Z26, Z27, Z9
-	VBROADCASTSS    44(R9)(CX*1), Z27
-	VFMADD231PS     Z25, Z27, Z10
-	VFMADD231PS     Z26, Z27, Z11
-	VBROADCASTSS    44(R9)(CX*2), Z27
-	VFMADD231PS     Z25, Z27, Z12
-	VFMADD231PS     Z26, Z27, Z13
-	VBROADCASTSS    44(R9)(DI*1), Z27
-	VFMADD231PS     Z25, Z27, Z14
-	VFMADD231PS     Z26, Z27, Z15
-	VBROADCASTSS    44(R10), Z27
-	VFMADD231PS     Z25, Z27, Z16
-	VFMADD231PS     Z26, Z27, Z17
-	VBROADCASTSS    44(R10)(CX*1), Z27
-	VFMADD231PS     Z25, Z27, Z18
-	VFMADD231PS     Z26, Z27, Z19
-	VBROADCASTSS    44(R10)(CX*2), Z27
-	VFMADD231PS     Z25, Z27, Z20
-	VFMADD231PS     Z26, Z27, Z21
-	VBROADCASTSS    44(R10)(DI*1), Z27
-	VFMADD231PS     Z25, Z27, Z22
-	VFMADD231PS     Z26, Z27, Z23
-	VBROADCASTF64X4 384(SI)(DX*1), Z25
-	VINSERTF64X4    $0x00, 384(SI), Z25, Z25
-	VBROADCASTF64X4 384(SI)(BX*1), Z26
-	VINSERTF64X4    $0x00, 384(SI)(DX*2), Z26, Z26
-	VBROADCASTSS    48(R8), Z27
-	VFMADD231PS     Z25, Z27, Z0
-	VFMADD231PS     Z26, Z27, Z1
-	VBROADCASTSS    48(R8)(CX*1), Z27
-	VFMADD231PS     Z25, Z27, Z2
-	VFMADD231PS     Z26, Z27, Z3
-	VBROADCASTSS    48(R8)(CX*2), Z27
-	VFMADD231PS     Z25, Z27, Z4
-	VFMADD231PS     Z26, Z27, Z5
-	VBROADCASTSS    48(R8)(DI*1), Z27
-	VFMADD231PS     Z25, Z27, Z6
-	VFMADD231PS     Z26, Z27, Z7
-	VBROADCASTSS    48(R9), Z27
-	VFMADD231PS     Z25, Z27, Z8
-	VFMADD231PS     Z26, Z27, Z9
-	VBROADCASTSS    48(R9)(CX*1), Z27
-	VFMADD231PS     Z25, Z27, Z10
-	VFMADD231PS     Z26, Z27, Z11
-	VBROADCASTSS    48(R9)(CX*2), Z27
-	VFMADD231PS     Z25, Z27, Z12
-	VFMADD231PS     Z26, Z27, Z13
-	VBROADCASTSS    48(R9)(DI*1), Z27
-	VFMADD231PS     Z25, Z27, Z14
-	VFMADD231PS     Z26, Z27, Z15
-	VBROADCASTSS    48(R10), Z27
-	VFMADD231PS     Z25, Z27, Z16
-	VFMADD231PS     Z26, Z27, Z17
-	VBROADCASTSS    48(R10)(CX*1), Z27
-	VFMADD231PS     Z25, Z27, Z18
-	VFMADD231PS     Z26, Z27, Z19
-	VBROADCASTSS    48(R10)(CX*2), Z27
-	VFMADD231PS     Z25, Z27, Z20
-	VFMADD231PS     Z26, Z27, Z21
-	VBROADCASTSS    48(R10)(DI*1), Z27
-	VFMADD231PS     Z25, Z27, Z22
-	VFMADD231PS     Z26, Z27, Z23
-	VBROADCASTF64X4 416(SI)(DX*1), Z25
-	VINSERTF64X4    $0x00, 416(SI), Z25, Z25
-	VBROADCASTF64X4 416(SI)(BX*1), Z26
-	VINSERTF64X4    $0x00, 416(SI)(DX*2), Z26, Z26
-	VBROADCASTSS    52(R8), Z27
-	VFMADD231PS     Z25, Z27, Z0
-	VFMADD231PS     Z26, Z27, Z1
-	VBROADCASTSS    52(R8)(CX*1), Z27
-	VFMADD231PS     Z25, Z27, Z2
-	VFMADD231PS     Z26, Z27, Z3
-	VBROADCASTSS    52(R8)(CX*2), Z27
-	VFMADD231PS     Z25, Z27, Z4
-	VFMADD231PS     Z26, Z27, Z5
-	VBROADCASTSS    52(R8)(DI*1), Z27
-	VFMADD231PS     Z25, Z27, Z6
-	VFMADD231PS     Z26, Z27, Z7
-	VBROADCASTSS    52(R9), Z27
-	VFMADD231PS     Z25, Z27, Z8
-	VFMADD231PS     Z26, Z27, Z9
-	VBROADCASTSS    52(R9)(CX*1), Z27
-	VFMADD231PS     Z25, Z27, Z10
-	VFMADD231PS     Z26, Z27, Z11
-	VBROADCASTSS    52(R9)(CX*2), Z27
-	VFMADD231PS     Z25, Z27, Z12
-	VFMADD231PS     Z26, Z27, Z13
-	VBROADCASTSS    52(R9)(DI*1), Z27
-	VFMADD231PS     Z25, Z27, Z14
-	VFMADD231PS     Z26, Z27, Z15
-	VBROADCASTSS    52(R10), Z27
-	VFMADD231PS     Z25, Z27, Z16
-	VFMADD231PS     Z26, Z27, Z17
-	VBROADCASTSS    52(R10)(CX*1), Z27
-	VFMADD231PS     Z25, Z27, Z18
-	VFMADD231PS     Z26, Z27, Z19
-	VBROADCASTSS    52(R10)(CX*2), Z27
-	VFMADD231PS     Z25, Z27, Z20
-	VFMADD231PS     Z26, Z27, Z21
-	VBROADCASTSS    52(R10)(DI*1), Z27
-	VFMADD231PS     Z25, Z27, Z22
-	VFMADD231PS     Z26, Z27, Z23
-	VBROADCASTF64X4 448(SI)(DX*1), Z25
-	VINSERTF64X4    $0x00, 448(SI), Z25, Z25
-	VBROADCASTF64X4 448(SI)(BX*1), Z26
-	VINSERTF64X4    $0x00, 448(SI)(DX*2), Z26, Z26
-	VBROADCASTSS    56(R8), Z27
-	VFMADD231PS     Z25, Z27, Z0
-	VFMADD231PS     Z26, Z27, Z1
-	VBROADCASTSS    56(R8)(CX*1), Z27
-	VFMADD231PS     Z25, Z27, Z2
-	VFMADD231PS     Z26, Z27, Z3
-	VBROADCASTSS    56(R8)(CX*2), Z27
-	VFMADD231PS     Z25, Z27, Z4
-	VFMADD231PS     Z26, Z27, Z5
-	VBROADCASTSS    56(R8)(DI*1), Z27
-	VFMADD231PS     Z25, Z27, Z6
-	VFMADD231PS     Z26, Z27, Z7
-	VBROADCASTSS    56(R9), Z27
-	VFMADD231PS     Z25, Z27, Z8
-	VFMADD231PS     Z26, Z27, Z9
-	VBROADCASTSS    56(R9)(CX*1), Z27
-	VFMADD231PS     Z25, Z27, Z10
-	VFMADD231PS     Z26, Z27, Z11
-	VBROADCASTSS    56(R9)(CX*2), Z27
-	VFMADD231PS     Z25, Z27, Z12
-	VFMADD231PS     Z26, Z27, Z13
-	VBROADCASTSS    56(R9)(DI*1), Z27
-	VFMADD231PS     Z25, Z27, Z14
-	VFMADD231PS     Z26, Z27, Z15
-	VBROADCASTSS    56(R10), Z27
-	VFMADD231PS     Z25, Z27, Z16
-	VFMADD231PS     Z26, Z27, Z17
-	VBROADCASTSS    56(R10)(CX*1), Z27
-	VFMADD231PS     Z25, Z27, Z18
-	VFMADD231PS     Z26, Z27, Z19
-	VBROADCASTSS    56(R10)(CX*2), Z27
-	VFMADD231PS     Z25, Z27, Z20
-	VFMADD231PS     Z26, Z27, Z21
-	VBROADCASTSS    56(R10)(DI*1), Z27
-	VFMADD231PS     Z25, Z27, Z22
-	VFMADD231PS     Z26, Z27, Z23
-	VBROADCASTF64X4 480(SI)(DX*1), Z25
-	VINSERTF64X4    $0x00, 480(SI), Z25, Z25
-	VBROADCASTF64X4 480(SI)(BX*1), Z26
-	VINSERTF64X4    $0x00, 480(SI)(DX*2), Z26, Z26
-	VBROADCASTSS    60(R8), Z27
-	VFMADD231PS     Z25, Z27, Z0
-	VFMADD231PS     Z26, Z27, Z1
-	VBROADCASTSS    60(R8)(CX*1), Z27
-	VFMADD231PS     Z25, Z27, Z2
-	VFMADD231PS     Z26, Z27, Z3
-	VBROADCASTSS    60(R8)(CX*2), Z27
-	VFMADD231PS     Z25, Z27, Z4
-	VFMADD231PS     Z26, Z27, Z5
-	VBROADCASTSS    60(R8)(DI*1), Z27
-	VFMADD231PS     Z25, Z27, Z6
-	VFMADD231PS     Z26, Z27, Z7
-	VBROADCASTSS    60(R9), Z27
-	VFMADD231PS     Z25, Z27, Z8
-	VFMADD231PS     Z26, Z27, Z9
-	VBROADCASTSS    60(R9)(CX*1), Z27
-	VFMADD231PS     Z25, Z27, Z10
-	VFMADD231PS     Z26, Z27, Z11
-	VBROADCASTSS    60(R9)(CX*2), Z27
-	VFMADD231PS     Z25, Z27, Z12
-	VFMADD231PS     Z26, Z27, Z13
-	VBROADCASTSS    60(R9)(DI*1), Z27
-	VFMADD231PS     Z25, Z27, Z14
-	VFMADD231PS     Z26, Z27, Z15
-	VBROADCASTSS    60(R10), Z27
-	VFMADD231PS     Z25, Z27, Z16
-	VFMADD231PS     Z26, Z27, Z17
-	VBROADCASTSS    60(R10)(CX*1), Z27
-	VFMADD231PS     Z25, Z27, Z18
-	VFMADD231PS     Z26, Z27, Z19
-	VBROADCASTSS    60(R10)(CX*2), Z27
-	VFMADD231PS     Z25, Z27, Z20
-	VFMADD231PS     Z26, Z27, Z21
-	VBROADCASTSS    60(R10)(DI*1), Z27
-	VFMADD231PS     Z25, Z27, Z22
-	VFMADD231PS     Z26, Z27, Z23
+	ADDQ            $0x00000040, SI
+	ADDQ            $0x00000008, R8
+	ADDQ            $0x00000008, R9
+	ADDQ            $0x00000008, R10
+	SUBQ            $0x00000008, R11
+	TESTQ           $0x0000003f, R11
+	JNZ             terms
 	VADDPS          (AX), Z0, Z0
 	VMOVUPS         Z0, (AX)
 	VADDPS          64(AX), Z1, Z1
@@ -1161,11 +455,7 @@ chunk:
 	VMOVUPS         Z22, 5632(AX)
 	VADDPS          5696(AX), Z23, Z23
 	VMOVUPS         Z23, 5696(AX)
-	ADDQ            $0x00000200, SI
-	ADDQ            $0x00000040, R8
-	ADDQ            $0x00000040, R9
-	ADDQ            $0x00000040, R10
-	SUBQ            $0x00000040, R11
+	TESTQ           R11, R11
 	JNZ             chunk
 	ADDQ            DX, SI
 	ADDQ            DX, SI
@@ -1188,7 +478,6 @@ TEXT ·scores4x32AVX512(SB), NOSPLIT, $0-56
 	LEAQ   (SI)(SI*2), DI
 	MOVQ   keys+16(FP), R8
 	LEAQ   (BX)(BX*2), R9
-
 tile:
 	MOVQ    q+8(FP), R10
 	VXORPS  X8, X8, X8
@@ -1201,7 +490,6 @@ tile:
 	VMOVUPS Z8, 1536(AX)
 	VMOVUPS Z8, 1600(AX)
 	MOVQ    BX, R11
-
 chunk:
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
@@ -1246,7 +534,6 @@ chunk:
 	PREFETCHT0 1920(CX)
 	PREFETCHT0 1984(CX)
 	JMP        fetched_1
-
 level2_1:
 	PREFETCHT1 (CX)
 	PREFETCHT1 64(CX)
@@ -1280,8 +567,8 @@ level2_1:
 	PREFETCHT1 1856(CX)
 	PREFETCHT1 1920(CX)
 	PREFETCHT1 1984(CX)
-
 fetched_1:
+terms:
 	VBROADCASTF64X4 (R8)(SI*1), Z9
 	VINSERTF64X4    $0x00, (R8), Z9, Z9
 	VBROADCASTF64X4 (R8)(DI*1), Z10
@@ -1410,134 +697,11 @@ fetched_1:
 	VBROADCASTSS    28(R10)(R9*1), Z11
 	VFMADD231PS     Z9, Z11, Z6
 	VFMADD231PS     Z10, Z11, Z7
-	VBROADCASTF64X4 256(R8)(SI*1), Z9
-	VINSERTF64X4    $0x00, 256(R8), Z9, Z9
-	VBROADCASTF64X4 256(R8)(DI*1), Z10
-	VINSERTF64X4    $0x00, 256(R8)(SI*2), Z10, Z10
-	VBROADCASTSS    32(R10), Z11
-	VFMADD231PS     Z9, Z11, Z0
-	VFMADD231PS     Z10, Z11, Z1
-	VBROADCASTSS    32(R10)(BX*1), Z11
-	VFMADD231PS     Z9, Z11, Z2
-	VFMADD231PS     Z10, Z11, Z3
-	VBROADCASTSS    32(R10)(BX*2), Z11
-	VFMADD231PS     Z9, Z11, Z4
-	VFMADD231PS     Z10, Z11, Z5
-	VBROADCASTSS    32(R10)(R9*1), Z11
-	VFMADD231PS     Z9, Z11, Z6
-	VFMADD231PS     Z10, Z11, Z7
-	VBROADCASTF64X4 288(R8)(SI*1), Z9
-	VINSERTF64X4    $0x00, 288(R8), Z9, Z9
-	VBROADCASTF64X4 288(R8)(DI*1), Z10
-	VINSERTF64X4    $0x00, 288(R8)(SI*2), Z10, Z10
-	VBROADCASTSS    36(R10), Z11
-	VFMADD231PS     Z9, Z11, Z0
-	VFMADD231PS     Z10, Z11, Z1
-	VBROADCASTSS    36(R10)(BX*1), Z11
-	VFMADD231PS     Z9, Z11, Z2
-	VFMADD231PS     Z10, Z11, Z3
-	VBROADCASTSS    36(R10)(BX*2), Z11
-	VFMADD231PS     Z9, Z11, Z4
-	VFMADD231PS     Z10, Z11, Z5
-	VBROADCASTSS    36(R10)(R9*1), Z11
-	VFMADD231PS     Z9, Z11, Z6
-	VFMADD231PS     Z10, Z11, Z7
-	VBROADCASTF64X4 320(R8)(SI*1), Z9
-	VINSERTF64X4    $0x00, 320(R8), Z9, Z9
-	VBROADCASTF64X4 320(R8)(DI*1), Z10
-	VINSERTF64X4    $0x00, 320(R8)(SI*2), Z10, Z10
-	VBROADCASTSS    40(R10), Z11
-	VFMADD231PS     Z9, Z11, Z0
-	VFMADD231PS     Z10, Z11, Z1
-	VBROADCASTSS    40(R10)(BX*1), Z11
-	VFMADD231PS     Z9, Z11, Z2
-	VFMADD231PS     Z10, Z11, Z3
-	VBROADCASTSS    40(R10)(BX*2), Z11
-	VFMADD231PS     Z9, Z11, Z4
-	VFMADD231PS     Z10, Z11, Z5
-	VBROADCASTSS    40(R10)(R9*1), Z11
-	VFMADD231PS     Z9, Z11, Z6
-	VFMADD231PS     Z10, Z11, Z7
-	VBROADCASTF64X4 352(R8)(SI*1), Z9
-	VINSERTF64X4    $0x00, 352(R8), Z9, Z9
-	VBROADCASTF64X4 352(R8)(DI*1), Z10
-	VINSERTF64X4    $0x00, 352(R8)(SI*2), Z10, Z10
-	VBROADCASTSS    44(R10), Z11
-	VFMADD231PS     Z9, Z11, Z0
-	VFMADD231PS     Z10, Z11, Z1
-	VBROADCASTSS    44(R10)(BX*1), Z11
-	VFMADD231PS     Z9, Z11, Z2
-	VFMADD231PS     Z10, Z11, Z3
-	VBROADCASTSS    44(R10)(BX*2), Z11
-	VFMADD231PS     Z9, Z11, Z4
-	VFMADD231PS     Z10, Z11, Z5
-	VBROADCASTSS    44(R10)(R9*1), Z11
-	VFMADD231PS     Z9, Z11, Z6
-	VFMADD231PS     Z10, Z11, Z7
-	VBROADCASTF64X4 384(R8)(SI*1), Z9
-	VINSERTF64X4    $0x00, 384(R8), Z9, Z9
-	VBROADCASTF64X4 384(R8)(DI*1), Z10
-	VINSERTF64X4    $0x00, 384(R8)(SI*2), Z10, Z10
-	VBROADCASTSS    48(R10), Z11
-	VFMADD231PS     Z9, Z11, Z0
-	VFMADD231PS     Z10, Z11, Z1
-	VBROADCASTSS    48(R10)(BX*1), Z11
-	VFMADD231PS     Z9, Z11, Z2
-	VFMADD231PS     Z10, Z11, Z3
-	VBROADCASTSS    48(R10)(BX*2), Z11
-	VFMADD231PS     Z9, Z11, Z4
-	VFMADD231PS     Z10, Z11, Z5
-	VBROADCASTSS    48(R10)(R9*1), Z11
-	VFMADD231PS     Z9, Z11, Z6
-	VFMADD231PS     Z10, Z11, Z7
-	VBROADCASTF64X4 416(R8)(SI*1), Z9
-	VINSERTF64X4    $0x00, 416(R8), Z9, Z9
-	VBROADCASTF64X4 416(R8)(DI*1), Z10
-	VINSERTF64X4    $0x00, 416(R8)(SI*2), Z10, Z10
-	VBROADCASTSS    52(R10), Z11
-	VFMADD231PS     Z9, Z11, Z0
-	VFMADD231PS     Z10, Z11, Z1
-	VBROADCASTSS    52(R10)(BX*1), Z11
-	VFMADD231PS     Z9, Z11, Z2
-	VFMADD231PS     Z10, Z11, Z3
-	VBROADCASTSS    52(R10)(BX*2), Z11
-	VFMADD231PS     Z9, Z11, Z4
-	VFMADD231PS     Z10, Z11, Z5
-	VBROADCASTSS    52(R10)(R9*1), Z11
-	VFMADD231PS     Z9, Z11, Z6
-	VFMADD231PS     Z10, Z11, Z7
-	VBROADCASTF64X4 448(R8)(SI*1), Z9
-	VINSERTF64X4    $0x00, 448(R8), Z9, Z9
-	VBROADCASTF64X4 448(R8)(DI*1), Z10
-	VINSERTF64X4    $0x00, 448(R8)(SI*2), Z10, Z10
-	VBROADCASTSS    56(R10), Z11
-	VFMADD231PS     Z9, Z11, Z0
-	VFMADD231PS     Z10, Z11, Z1
-	VBROADCASTSS    56(R10)(BX*1), Z11
-	VFMADD231PS     Z9, Z11, Z2
-	VFMADD231PS     Z10, Z11, Z3
-	VBROADCASTSS    56(R10)(BX*2), Z11
-	VFMADD231PS     Z9, Z11, Z4
-	VFMADD231PS     Z10, Z11, Z5
-	VBROADCASTSS    56(R10)(R9*1), Z11
-	VFMADD231PS     Z9, Z11, Z6
-	VFMADD231PS     Z10, Z11, Z7
-	VBROADCASTF64X4 480(R8)(SI*1), Z9
-	VINSERTF64X4    $0x00, 480(R8), Z9, Z9
-	VBROADCASTF64X4 480(R8)(DI*1), Z10
-	VINSERTF64X4    $0x00, 480(R8)(SI*2), Z10, Z10
-	VBROADCASTSS    60(R10), Z11
-	VFMADD231PS     Z9, Z11, Z0
-	VFMADD231PS     Z10, Z11, Z1
-	VBROADCASTSS    60(R10)(BX*1), Z11
-	VFMADD231PS     Z9, Z11, Z2
-	VFMADD231PS     Z10, Z11, Z3
-	VBROADCASTSS    60(R10)(BX*2), Z11
-	VFMADD231PS     Z9, Z11, Z4
-	VFMADD231PS     Z10, Z11, Z5
-	VBROADCASTSS    60(R10)(R9*1), Z11
-	VFMADD231PS     Z9, Z11, Z6
-	VFMADD231PS     Z10, Z11, Z7
+	ADDQ            $0x00000100, R8
+	ADDQ            $0x00000020, R10
+	SUBQ            $0x00000020, R11
+	TESTQ           $0x0000003f, R11
+	JNZ             terms
 	VADDPS          (AX), Z0, Z0
 	VMOVUPS         Z0, (AX)
 	VADDPS          64(AX), Z1, Z1
@@ -1555,9 +719,7 @@ fetched_1:
 	VADDPS          1600(AX), Z7, Z7
 	VMOVUPS         Z7, 1600(AX)
 	ADDQ            DX, CX
-	ADDQ            $0x00000200, R8
-	ADDQ            $0x00000040, R10
-	SUBQ            $0x00000040, R11
+	TESTQ           R11, R11
 	JNZ             chunk
 	ADDQ            SI, R8
 	ADDQ            SI, R8
@@ -1580,7 +742,6 @@ TEXT ·scores2x32AVX512(SB), NOSPLIT, $0-56
 	LEAQ   (SI)(SI*2), DI
 	MOVQ   keys+16(FP), R8
 	LEAQ   (BX)(BX*2), R9
-
 tile:
 	MOVQ    q+8(FP), R9
 	VXORPS  X4, X4, X4
@@ -1589,7 +750,6 @@ tile:
 	VMOVUPS Z4, 512(AX)
 	VMOVUPS Z4, 576(AX)
 	MOVQ    BX, R10
-
 chunk:
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
@@ -1630,7 +790,6 @@ chunk:
 	PREFETCHT0 1920(CX)
 	PREFETCHT0 1984(CX)
 	JMP        fetched_2
-
 level2_2:
 	PREFETCHT1 (CX)
 	PREFETCHT1 64(CX)
@@ -1664,8 +823,8 @@ level2_2:
 	PREFETCHT1 1856(CX)
 	PREFETCHT1 1920(CX)
 	PREFETCHT1 1984(CX)
-
 fetched_2:
+terms:
 	VBROADCASTF64X4 (R8)(SI*1), Z5
 	VINSERTF64X4    $0x00, (R8), Z5, Z5
 	VBROADCASTF64X4 (R8)(DI*1), Z6
@@ -1746,86 +905,11 @@ fetched_2:
 	VBROADCASTSS    28(R9)(BX*1), Z7
 	VFMADD231PS     Z5, Z7, Z2
 	VFMADD231PS     Z6, Z7, Z3
-	VBROADCASTF64X4 256(R8)(SI*1), Z5
-	VINSERTF64X4    $0x00, 256(R8), Z5, Z5
-	VBROADCASTF64X4 256(R8)(DI*1), Z6
-	VINSERTF64X4    $0x00, 256(R8)(SI*2), Z6, Z6
-	VBROADCASTSS    32(R9), Z7
-	VFMADD231PS     Z5, Z7, Z0
-	VFMADD231PS     Z6, Z7, Z1
-	VBROADCASTSS    32(R9)(BX*1), Z7
-	VFMADD231PS     Z5, Z7, Z2
-	VFMADD231PS     Z6, Z7, Z3
-	VBROADCASTF64X4 288(R8)(SI*1), Z5
-	VINSERTF64X4    $0x00, 288(R8), Z5, Z5
-	VBROADCASTF64X4 288(R8)(DI*1), Z6
-	VINSERTF64X4    $0x00, 288(R8)(SI*2), Z6, Z6
-	VBROADCASTSS    36(R9), Z7
-	VFMADD231PS     Z5, Z7, Z0
-	VFMADD231PS     Z6, Z7, Z1
-	VBROADCASTSS    36(R9)(BX*1), Z7
-	VFMADD231PS     Z5, Z7, Z2
-	VFMADD231PS     Z6, Z7, Z3
-	VBROADCASTF64X4 320(R8)(SI*1), Z5
-	VINSERTF64X4    $0x00, 320(R8), Z5, Z5
-	VBROADCASTF64X4 320(R8)(DI*1), Z6
-	VINSERTF64X4    $0x00, 320(R8)(SI*2), Z6, Z6
-	VBROADCASTSS    40(R9), Z7
-	VFMADD231PS     Z5, Z7, Z0
-	VFMADD231PS     Z6, Z7, Z1
-	VBROADCASTSS    40(R9)(BX*1), Z7
-	VFMADD231PS     Z5, Z7, Z2
-	VFMADD231PS     Z6, Z7, Z3
-	VBROADCASTF64X4 352(R8)(SI*1), Z5
-	VINSERTF64X4    $0x00, 352(R8), Z5, Z5
-	VBROADCASTF64X4 352(R8)(DI*1), Z6
-	VINSERTF64X4    $0x00, 352(R8)(SI*2), Z6, Z6
-	VBROADCASTSS    44(R9), Z7
-	VFMADD231PS     Z5, Z7, Z0
-	VFMADD231PS     Z6, Z7, Z1
-	VBROADCASTSS    44(R9)(BX*1), Z7
-	VFMADD231PS     Z5, Z7, Z2
-	VFMADD231PS     Z6, Z7, Z3
-	VBROADCASTF64X4 384(R8)(SI*1), Z5
-	VINSERTF64X4    $0x00, 384(R8), Z5, Z5
-	VBROADCASTF64X4 384(R8)(DI*1), Z6
-	VINSERTF64X4    $0x00, 384(R8)(SI*2), Z6, Z6
-	VBROADCASTSS    48(R9), Z7
-	VFMADD231PS     Z5, Z7, Z0
-	VFMADD231PS     Z6, Z7, Z1
-	VBROADCASTSS    48(R9)(BX*1), Z7
-	VFMADD231PS     Z5, Z7, Z2
-	VFMADD231PS     Z6, Z7, Z3
-	VBROADCASTF64X4 416(R8)(SI*1), Z5
-	VINSERTF64X4    $0x00, 416(R8), Z5, Z5
-	VBROADCASTF64X4 416(R8)(DI*1), Z6
-	VINSERTF64X4    $0x00, 416(R8)(SI*2), Z6, Z6
-	VBROADCASTSS    52(R9), Z7
-	VFMADD231PS     Z5, Z7, Z0
-	VFMADD231PS     Z6, Z7, Z1
-	VBROADCASTSS    52(R9)(BX*1), Z7
-	VFMADD231PS     Z5, Z7, Z2
-	VFMADD231PS     Z6, Z7, Z3
-	VBROADCASTF64X4 448(R8)(SI*1), Z5
-	VINSERTF64X4    $0x00, 448(R8), Z5, Z5
-	VBROADCASTF64X4 448(R8)(DI*1), Z6
-	VINSERTF64X4    $0x00, 448(R8)(SI*2), Z6, Z6
-	VBROADCASTSS    56(R9), Z7
-	VFMADD231PS     Z5, Z7, Z0
-	VFMADD231PS     Z6, Z7, Z1
-	VBROADCASTSS    56(R9)(BX*1), Z7
-	VFMADD231PS     Z5, Z7, Z2
-	VFMADD231PS     Z6, Z7, Z3
-	VBROADCASTF64X4 480(R8)(SI*1), Z5
-	VINSERTF64X4    $0x00, 480(R8), Z5, Z5
-	VBROADCASTF64X4 480(R8)(DI*1), Z6
-	VINSERTF64X4    $0x00, 480(R8)(SI*2), Z6, Z6
-	VBROADCASTSS    60(R9), Z7
-	VFMADD231PS     Z5, Z7, Z0
-	VFMADD231PS     Z6, Z7, Z1
-	VBROADCASTSS    60(R9)(BX*1), Z7
-	VFMADD231PS     Z5, Z7, Z2
-	VFMADD231PS     Z6, Z7, Z3
+	ADDQ            $0x00000100, R8
+	ADDQ            $0x00000020, R9
+	SUBQ            $0x00000020, R10
+	TESTQ           $0x0000003f, R10
+	JNZ             terms
 	VADDPS          (AX), Z0, Z0
 	VMOVUPS         Z0, (AX)
 	VADDPS          64(AX), Z1, Z1
@@ -1835,9 +919,7 @@ fetched_2:
 	VADDPS          576(AX), Z3, Z3
 	VMOVUPS         Z3, 576(AX)
 	ADDQ            DX, CX
-	ADDQ            $0x00000200, R8
-	ADDQ            $0x00000040, R9
-	SUBQ            $0x00000040, R10
+	TESTQ           R10, R10
 	JNZ             chunk
 	ADDQ            SI, R8
 	ADDQ            SI, R8
@@ -1860,14 +942,12 @@ TEXT ·scores1x32AVX512(SB), NOSPLIT, $0-56
 	LEAQ   (SI)(SI*2), DI
 	MOVQ   keys+16(FP), R8
 	LEAQ   (BX)(BX*2), R9
-
 tile:
 	MOVQ    q+8(FP), R9
 	VXORPS  X2, X2, X2
 	VMOVUPS Z2, (AX)
 	VMOVUPS Z2, 64(AX)
 	MOVQ    BX, R10
-
 chunk:
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
@@ -1906,7 +986,6 @@ chunk:
 	PREFETCHT0 1920(CX)
 	PREFETCHT0 1984(CX)
 	JMP        fetched_3
-
 level2_3:
 	PREFETCHT1 (CX)
 	PREFETCHT1 64(CX)
@@ -1940,8 +1019,8 @@ level2_3:
 	PREFETCHT1 1856(CX)
 	PREFETCHT1 1920(CX)
 	PREFETCHT1 1984(CX)
-
 fetched_3:
+terms:
 	VBROADCASTF64X4 (R8)(SI*1), Z3
 	VINSERTF64X4    $0x00, (R8), Z3, Z3
 	VBROADCASTF64X4 (R8)(DI*1), Z4
@@ -1998,70 +1077,17 @@ fetched_3:
 	VBROADCASTSS    28(R9), Z5
 	VFMADD231PS     Z3, Z5, Z0
 	VFMADD231PS     Z4, Z5, Z1
-	VBROADCASTF64X4 256(R8)(SI*1), Z3
-	VINSERTF64X4    $0x00, 256(R8), Z3, Z3
-	VBROADCASTF64X4 256(R8)(DI*1), Z4
-	VINSERTF64X4    $0x00, 256(R8)(SI*2), Z4, Z4
-	VBROADCASTSS    32(R9), Z5
-	VFMADD231PS     Z3, Z5, Z0
-	VFMADD231PS     Z4, Z5, Z1
-	VBROADCASTF64X4 288(R8)(SI*1), Z3
-	VINSERTF64X4    $0x00, 288(R8), Z3, Z3
-	VBROADCASTF64X4 288(R8)(DI*1), Z4
-	VINSERTF64X4    $0x00, 288(R8)(SI*2), Z4, Z4
-	VBROADCASTSS    36(R9), Z5
-	VFMADD231PS     Z3, Z5, Z0
-	VFMADD231PS     Z4, Z5, Z1
-	VBROADCASTF64X4 320(R8)(SI*1), Z3
-	VINSERTF64X4    $0x00, 320(R8), Z3, Z3
-	VBROADCASTF64X4 320(R8)(DI*1), Z4
-	VINSERTF64X4    $0x00, 320(R8)(SI*2), Z4, Z4
-	VBROADCASTSS    40(R9), Z5
-	VFMADD231PS     Z3, Z5, Z0
-	VFMADD231PS     Z4, Z5, Z1
-	VBROADCASTF64X4 352(R8)(SI*1), Z3
-	VINSERTF64X4    $0x00, 352(R8), Z3, Z3
-	VBROADCASTF64X4 352(R8)(DI*1), Z4
-	VINSERTF64X4    $0x00, 352(R8)(SI*2), Z4, Z4
-	VBROADCASTSS    44(R9), Z5
-	VFMADD231PS     Z3, Z5, Z0
-	VFMADD231PS     Z4, Z5, Z1
-	VBROADCASTF64X4 384(R8)(SI*1), Z3
-	VINSERTF64X4    $0x00, 384(R8), Z3, Z3
-	VBROADCASTF64X4 384(R8)(DI*1), Z4
-	VINSERTF64X4    $0x00, 384(R8)(SI*2), Z4, Z4
-	VBROADCASTSS    48(R9), Z5
-	VFMADD231PS     Z3, Z5, Z0
-	VFMADD231PS     Z4, Z5, Z1
-	VBROADCASTF64X4 416(R8)(SI*1), Z3
-	VINSERTF64X4    $0x00, 416(R8), Z3, Z3
-	VBROADCASTF64X4 416(R8)(DI*1), Z4
-	VINSERTF64X4    $0x00, 416(R8)(SI*2), Z4, Z4
-	VBROADCASTSS    52(R9), Z5
-	VFMADD231PS     Z3, Z5, Z0
-	VFMADD231PS     Z4, Z5, Z1
-	VBROADCASTF64X4 448(R8)(SI*1), Z3
-	VINSERTF64X4    $0x00, 448(R8), Z3, Z3
-	VBROADCASTF64X4 448(R8)(DI*1), Z4
-	VINSERTF64X4    $0x00, 448(R8)(SI*2), Z4, Z4
-	VBROADCASTSS    56(R9), Z5
-	VFMADD231PS     Z3, Z5, Z0
-	VFMADD231PS     Z4, Z5, Z1
-	VBROADCASTF64X4 480(R8)(SI*1), Z3
-	VINSERTF64X4    $0x00, 480(R8), Z3, Z3
-	VBROADCASTF64X4 480(R8)(DI*1), Z4
-	VINSERTF64X4    $0x00, 480(R8)(SI*2), Z4, Z4
-	VBROADCASTSS    60(R9), Z5
-	VFMADD231PS     Z3, Z5, Z0
-	VFMADD231PS     Z4, Z5, Z1
+	ADDQ            $0x00000100, R8
+	ADDQ            $0x00000020, R9
+	SUBQ            $0x00000020, R10
+	TESTQ           $0x0000003f, R10
+	JNZ             terms
 	VADDPS          (AX), Z0, Z0
 	VMOVUPS         Z0, (AX)
 	VADDPS          64(AX), Z1, Z1
 	VMOVUPS         Z1, 64(AX)
 	ADDQ            DX, CX
-	ADDQ            $0x00000200, R8
-	ADDQ            $0x00000040, R9
-	SUBQ            $0x00000040, R10
+	TESTQ           R10, R10
 	JNZ             chunk
 	ADDQ            SI, R8
 	ADDQ            SI, R8
@@ -2083,7 +1109,6 @@ TEXT ·weighted12x32AVX512(SB), NOSPLIT, $0-64
 	MOVQ   dst+0(FP), SI
 	LEAQ   (SI)(CX*4), DI
 	LEAQ   (DI)(CX*4), R8
-
 tile:
 	MOVQ    weights+8(FP), R9
 	MOVQ    positions+24(FP), R11
@@ -2112,7 +1137,6 @@ tile:
 	VMOVUPS 64(R8)(CX*2), Z21
 	VMOVUPS (R8)(BX*1), Z22
 	VMOVUPS 64(R8)(BX*1), Z23
-
 position:
 	VMOVUPS      (R10), Z24
 	VMOVUPS      64(R10), Z25
@@ -2200,7 +1224,6 @@ TEXT ·weighted12x16AVX512(SB), NOSPLIT, $0-64
 	MOVQ   dst+0(FP), SI
 	LEAQ   (SI)(CX*4), DI
 	LEAQ   (DI)(CX*4), R8
-
 tile:
 	MOVQ    weights+8(FP), R9
 	MOVQ    positions+24(FP), R11
@@ -2217,7 +1240,6 @@ tile:
 	VMOVUPS (R8)(CX*1), Z9
 	VMOVUPS (R8)(CX*2), Z10
 	VMOVUPS (R8)(BX*1), Z11
-
 position:
 	VMOVUPS      (R10), Z12
 	VBROADCASTSS (R9), Z13
@@ -2280,7 +1302,6 @@ TEXT ·weighted4x64AVX512(SB), NOSPLIT, $0-64
 	SHLQ   $0x02, BX
 	LEAQ   (BX)(BX*2), DI
 	MOVQ   dst+0(FP), R8
-
 tile:
 	MOVQ    weights+8(FP), R9
 	MOVQ    positions+24(FP), R11
@@ -2301,7 +1322,6 @@ tile:
 	VMOVUPS 64(R8)(DI*1), Z13
 	VMOVUPS 128(R8)(DI*1), Z14
 	VMOVUPS 192(R8)(DI*1), Z15
-
 position:
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_4
@@ -2310,13 +1330,11 @@ position:
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
 	JMP        fetched_4
-
 level2_4:
 	PREFETCHT1 (CX)
 	PREFETCHT1 64(CX)
 	PREFETCHT1 128(CX)
 	PREFETCHT1 192(CX)
-
 fetched_4:
 	ADDQ         DX, CX
 	VMOVUPS      (R10), Z16
@@ -2381,7 +1399,6 @@ TEXT ·weighted4x16AVX512(SB), NOSPLIT, $0-64
 	SHLQ   $0x02, BX
 	LEAQ   (BX)(BX*2), DI
 	MOVQ   dst+0(FP), R8
-
 tile:
 	MOVQ    weights+8(FP), R9
 	MOVQ    positions+24(FP), R11
@@ -2390,16 +1407,13 @@ tile:
 	VMOVUPS (R8)(BX*1), Z1
 	VMOVUPS (R8)(BX*2), Z2
 	VMOVUPS (R8)(DI*1), Z3
-
 position:
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_5
 	PREFETCHT0 (CX)
 	JMP        fetched_5
-
 level2_5:
 	PREFETCHT1 (CX)
-
 fetched_5:
 	ADDQ         DX, CX
 	VMOVUPS      (R10), Z4
@@ -2437,7 +1451,6 @@ TEXT ·weighted2x64AVX512(SB), NOSPLIT, $0-64
 	SHLQ   $0x02, BX
 	LEAQ   (BX)(BX*2), DI
 	MOVQ   dst+0(FP), DI
-
 tile:
 	MOVQ    weights+8(FP), R8
 	MOVQ    positions+24(FP), R10
@@ -2450,7 +1463,6 @@ tile:
 	VMOVUPS 64(DI)(BX*1), Z5
 	VMOVUPS 128(DI)(BX*1), Z6
 	VMOVUPS 192(DI)(BX*1), Z7
-
 position:
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_6
@@ -2459,13 +1471,11 @@ position:
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
 	JMP        fetched_6
-
 level2_6:
 	PREFETCHT1 (CX)
 	PREFETCHT1 64(CX)
 	PREFETCHT1 128(CX)
 	PREFETCHT1 192(CX)
-
 fetched_6:
 	ADDQ         DX, CX
 	VMOVUPS      (R9), Z8
@@ -2512,7 +1522,6 @@ TEXT ·weighted1x64AVX512(SB), NOSPLIT, $0-64
 	SHLQ   $0x02, BX
 	LEAQ   (BX)(BX*2), BX
 	MOVQ   dst+0(FP), BX
-
 tile:
 	MOVQ    weights+8(FP), DI
 	MOVQ    positions+24(FP), R9
@@ -2521,7 +1530,6 @@ tile:
 	VMOVUPS 64(BX), Z1
 	VMOVUPS 128(BX), Z2
 	VMOVUPS 192(BX), Z3
-
 position:
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_7
@@ -2530,13 +1538,11 @@ position:
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
 	JMP        fetched_7
-
 level2_7:
 	PREFETCHT1 (CX)
 	PREFETCHT1 64(CX)
 	PREFETCHT1 128(CX)
 	PREFETCHT1 192(CX)
-
 fetched_7:
 	ADDQ         DX, CX
 	VMOVUPS      (R8), Z4
@@ -2574,7 +1580,6 @@ TEXT ·weightedF16x4x64AVX512(SB), NOSPLIT, $0-64
 	SHLQ   $0x02, BX
 	LEAQ   (BX)(BX*2), DI
 	MOVQ   dst+0(FP), R8
-
 tile:
 	MOVQ    weights+8(FP), R9
 	MOVQ    positions+24(FP), R11
@@ -2595,18 +1600,15 @@ tile:
 	VMOVUPS 64(R8)(DI*1), Z13
 	VMOVUPS 128(R8)(DI*1), Z14
 	VMOVUPS 192(R8)(DI*1), Z15
-
 position:
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_8
 	PREFETCHT0 (CX)
 	PREFETCHT0 64(CX)
 	JMP        fetched_8
-
 level2_8:
 	PREFETCHT1 (CX)
 	PREFETCHT1 64(CX)
-
 fetched_8:
 	ADDQ         DX, CX
 	VCVTPH2PS    (R10), Z16
@@ -2671,7 +1673,6 @@ TEXT ·weightedF16x2x64AVX512(SB), NOSPLIT, $0-64
 	SHLQ   $0x02, BX
 	LEAQ   (BX)(BX*2), DI
 	MOVQ   dst+0(FP), DI
-
 tile:
 	MOVQ    weights+8(FP), R8
 	MOVQ    positions+24(FP), R10
@@ -2684,18 +1685,15 @@ tile:
 	VMOVUPS 64(DI)(BX*1), Z5
 	VMOVUPS 128(DI)(BX*1), Z6
 	VMOVUPS 192(DI)(BX*1), Z7
-
 position:
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_9
 	PREFETCHT0 (CX)
 	PREFETCHT0 64(CX)
 	JMP        fetched_9
-
 level2_9:
 	PREFETCHT1 (CX)
 	PREFETCHT1 64(CX)
-
 fetched_9:
 	ADDQ         DX, CX
 	VCVTPH2PS    (R9), Z8
@@ -2742,7 +1740,6 @@ TEXT ·weightedF16x1x64AVX512(SB), NOSPLIT, $0-64
 	SHLQ   $0x02, BX
 	LEAQ   (BX)(BX*2), BX
 	MOVQ   dst+0(FP), BX
-
 tile:
 	MOVQ    weights+8(FP), DI
 	MOVQ    positions+24(FP), R9
@@ -2751,18 +1748,15 @@ tile:
 	VMOVUPS 64(BX), Z1
 	VMOVUPS 128(BX), Z2
 	VMOVUPS 192(BX), Z3
-
 position:
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_10
 	PREFETCHT0 (CX)
 	PREFETCHT0 64(CX)
 	JMP        fetched_10
-
 level2_10:
 	PREFETCHT1 (CX)
 	PREFETCHT1 64(CX)
-
 fetched_10:
 	ADDQ         DX, CX
 	VCVTPH2PS    (R8), Z4
@@ -2796,7 +1790,6 @@ TEXT ·blendAVX512(SB), NOSPLIT, $0-28
 	MOVQ         x+8(FP), CX
 	MOVQ         n+16(FP), DX
 	VBROADCASTSS by+24(FP), Z0
-
 next:
 	VMOVUPS     (AX), Z1
 	VFMADD213PS (CX), Z0, Z1
@@ -2817,7 +1810,6 @@ TEXT ·expAVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS top+24(FP), Z0
 	VBROADCASTSS scale+28(FP), Z1
 	VMOVUPD      (AX), Z2
-
 next:
 	VMOVUPS       (CX), Z3
 	VSUBPS        Z0, Z3, Z3
@@ -2871,7 +1863,6 @@ TEXT ·softenAVX512(SB), NOSPLIT, $0-36
 	MOVQ         sums+16(FP), DX
 	MOVQ         rows+24(FP), BX
 	VBROADCASTSS scale+32(FP), Z0
-
 row:
 	VMOVUPS       attentionLowest<>+0(SB), Z1
 	VMOVUPS       attentionLowest<>+0(SB), Z2
@@ -2907,6 +1898,8 @@ row:
 	VMOVSS        X1, (CX)
 	VBROADCASTSS  X1, Z1
 	VPXORD        Z6, Z6, Z6
+	MOVQ          $0x00000004, SI
+weights:
 	VMOVUPS       (AX), Z2
 	VSUBPS        Z1, Z2, Z2
 	VMULPS        Z0, Z2, Z2
@@ -2937,96 +1930,9 @@ row:
 	VSCALEFPS.Z   Z4, Z3, K1, Z2
 	VMOVUPS       Z2, 64(AX)
 	VADDPS        Z2, Z6, Z6
-	VMOVUPS       128(AX), Z2
-	VSUBPS        Z1, Z2, Z2
-	VMULPS        Z0, Z2, Z2
-	VADDPS        attentionMagic<>+0(SB), Z2, Z3
-	VSUBPS        attentionMagic<>+0(SB), Z3, Z4
-	VSUBPS        Z4, Z2, Z5
-	VMOVUPS       attentionPower4<>+0(SB), Z3
-	VFMADD213PS   attentionPower3<>+0(SB), Z5, Z3
-	VFMADD213PS   attentionPower2<>+0(SB), Z5, Z3
-	VFMADD213PS   attentionPower1<>+0(SB), Z5, Z3
-	VFMADD213PS   attentionOne<>+0(SB), Z5, Z3
-	VCMPPS        $0x05, attentionVanishing<>+0(SB), Z2, K1
-	VSCALEFPS.Z   Z4, Z3, K1, Z2
-	VMOVUPS       Z2, 128(AX)
-	VADDPS        Z2, Z6, Z6
-	VMOVUPS       192(AX), Z2
-	VSUBPS        Z1, Z2, Z2
-	VMULPS        Z0, Z2, Z2
-	VADDPS        attentionMagic<>+0(SB), Z2, Z3
-	VSUBPS        attentionMagic<>+0(SB), Z3, Z4
-	VSUBPS        Z4, Z2, Z5
-	VMOVUPS       attentionPower4<>+0(SB), Z3
-	VFMADD213PS   attentionPower3<>+0(SB), Z5, Z3
-	VFMADD213PS   attentionPower2<>+0(SB), Z5, Z3
-	VFMADD213PS   attentionPower1<>+0(SB), Z5, Z3
-	VFMADD213PS   attentionOne<>+0(SB), Z5, Z3
-	VCMPPS        $0x05, attentionVanishing<>+0(SB), Z2, K1
-	VSCALEFPS.Z   Z4, Z3, K1, Z2
-	VMOVUPS       Z2, 192(AX)
-	VADDPS        Z2, Z6, Z6
-	VMOVUPS       256(AX), Z2
-	VSUBPS        Z1, Z2, Z2
-	VMULPS        Z0, Z2, Z2
-	VADDPS        attentionMagic<>+0(SB), Z2, Z3
-	VSUBPS        attentionMagic<>+0(SB), Z3, Z4
-	VSUBPS        Z4, Z2, Z5
-	VMOVUPS       attentionPower4<>+0(SB), Z3
-	VFMADD213PS   attentionPower3<>+0(SB), Z5, Z3
-	VFMADD213PS   attentionPower2<>+0(SB), Z5, Z3
-	VFMADD213PS   attentionPower1<>+0(SB), Z5, Z3
-	VFMADD213PS   attentionOne<>+0(SB), Z5, Z3
-	VCMPPS        $0x05, attentionVanishing<>+0(SB), Z2, K1
-	VSCALEFPS.Z   Z4, Z3, K1, Z2
-	VMOVUPS       Z2, 256(AX)
-	VADDPS        Z2, Z6, Z6
-	VMOVUPS       320(AX), Z2
-	VSUBPS        Z1, Z2, Z2
-	VMULPS        Z0, Z2, Z2
-	VADDPS        attentionMagic<>+0(SB), Z2, Z3
-	VSUBPS        attentionMagic<>+0(SB), Z3, Z4
-	VSUBPS        Z4, Z2, Z5
-	VMOVUPS       attentionPower4<>+0(SB), Z3
-	VFMADD213PS   attentionPower3<>+0(SB), Z5, Z3
-	VFMADD213PS   attentionPower2<>+0(SB), Z5, Z3
-	VFMADD213PS   attentionPower1<>+0(SB), Z5, Z3
-	VFMADD213PS   attentionOne<>+0(SB), Z5, Z3
-	VCMPPS        $0x05, attentionVanishing<>+0(SB), Z2, K1
-	VSCALEFPS.Z   Z4, Z3, K1, Z2
-	VMOVUPS       Z2, 320(AX)
-	VADDPS        Z2, Z6, Z6
-	VMOVUPS       384(AX), Z2
-	VSUBPS        Z1, Z2, Z2
-	VMULPS        Z0, Z2, Z2
-	VADDPS        attentionMagic<>+0(SB), Z2, Z3
-	VSUBPS        attentionMagic<>+0(SB), Z3, Z4
-	VSUBPS        Z4, Z2, Z5
-	VMOVUPS       attentionPower4<>+0(SB), Z3
-	VFMADD213PS   attentionPower3<>+0(SB), Z5, Z3
-	VFMADD213PS   attentionPower2<>+0(SB), Z5, Z3
-	VFMADD213PS   attentionPower1<>+0(SB), Z5, Z3
-	VFMADD213PS   attentionOne<>+0(SB), Z5, Z3
-	VCMPPS        $0x05, attentionVanishing<>+0(SB), Z2, K1
-	VSCALEFPS.Z   Z4, Z3, K1, Z2
-	VMOVUPS       Z2, 384(AX)
-	VADDPS        Z2, Z6, Z6
-	VMOVUPS       448(AX), Z2
-	VSUBPS        Z1, Z2, Z2
-	VMULPS        Z0, Z2, Z2
-	VADDPS        attentionMagic<>+0(SB), Z2, Z1
-	VSUBPS        attentionMagic<>+0(SB), Z1, Z3
-	VSUBPS        Z3, Z2, Z4
-	VMOVUPS       attentionPower4<>+0(SB), Z1
-	VFMADD213PS   attentionPower3<>+0(SB), Z4, Z1
-	VFMADD213PS   attentionPower2<>+0(SB), Z4, Z1
-	VFMADD213PS   attentionPower1<>+0(SB), Z4, Z1
-	VFMADD213PS   attentionOne<>+0(SB), Z4, Z1
-	VCMPPS        $0x05, attentionVanishing<>+0(SB), Z2, K1
-	VSCALEFPS.Z   Z3, Z1, K1, Z1
-	VMOVUPS       Z1, 448(AX)
-	VADDPS        Z1, Z6, Z6
+	ADDQ          $0x00000080, AX
+	DECQ          SI
+	JNZ           weights
 	VEXTRACTF64X4 $0x01, Z6, Y1
 	VADDPS        Y1, Y6, Y6
 	VEXTRACTF128  $0x01, Y6, X1
@@ -3036,7 +1942,6 @@ row:
 	VPSHUFD       $0x01, X6, X1
 	VADDPS        X1, X6, X6
 	VMOVSS        X6, (DX)
-	ADDQ          $0x00000200, AX
 	ADDQ          $0x04, CX
 	ADDQ          $0x04, DX
 	DECQ          BX
@@ -3053,12 +1958,10 @@ TEXT ·roundCodesAVX512(SB), NOSPLIT, $0-56
 	MOVQ stride+48(FP), BX
 	MOVQ blocks+40(FP), SI
 	SHLQ $0x02, BX
-
 block:
 	MOVQ weights+8(FP), DI
 	MOVQ rows+32(FP), R9
 	MOVQ DX, R8
-
 row:
 	VBROADCASTSS (R8), Z0
 	VMOVUPS      (DI), Z1
@@ -3122,15 +2025,15 @@ TEXT ·addValues12x32AVX512(SB), NOSPLIT, $0-88
 	SHLQ $0x06, DX
 	LEAQ (DX)(DX*1), BX
 	LEAQ (DX)(DX*2), SI
-	LEAQ (BX)(BX*2), R8
-	MOVQ dst+0(FP), R9
+	LEAQ (BX)(BX*2), DI
+	MOVQ dst+0(FP), R8
+	LEAQ (R8)(BX*4), R9
 	LEAQ (R9)(BX*4), R10
-	LEAQ (R10)(BX*4), R11
-
 block:
-	MOVQ   AX, DI
-	MOVQ   CX, R12
-	MOVQ   eights+48(FP), R13
+	MOVQ   AX, SI
+	MOVQ   CX, R11
+	MOVQ   eights+48(FP), R12
+	SHLQ   $0x02, R12
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -3155,429 +2058,243 @@ block:
 	VPXORD Z21, Z21, Z21
 	VPXORD Z22, Z22, Z22
 	VPXORD Z23, Z23, Z23
-
-eight0:
-	VPMOVSXBW    (DI), Z24
-	VPMOVSXBW    32(DI), Z25
-	VPBROADCASTD (R12), Z26
+pairs:
+	VPMOVSXBW    (SI), Z24
+	VPMOVSXBW    32(SI), Z25
+	VPBROADCASTD (R11), Z26
 	VPMADDWD     Z26, Z24, Z27
 	VPADDD       Z27, Z0, Z0
 	VPMADDWD     Z26, Z25, Z26
 	VPADDD       Z26, Z1, Z1
-	VPBROADCASTD 256(R12), Z26
+	VPBROADCASTD 256(R11), Z26
 	VPMADDWD     Z26, Z24, Z27
 	VPADDD       Z27, Z2, Z2
 	VPMADDWD     Z26, Z25, Z26
 	VPADDD       Z26, Z3, Z3
-	VPBROADCASTD 512(R12), Z26
+	VPBROADCASTD 512(R11), Z26
 	VPMADDWD     Z26, Z24, Z27
 	VPADDD       Z27, Z4, Z4
 	VPMADDWD     Z26, Z25, Z26
 	VPADDD       Z26, Z5, Z5
-	VPBROADCASTD 768(R12), Z26
+	VPBROADCASTD 768(R11), Z26
 	VPMADDWD     Z26, Z24, Z27
 	VPADDD       Z27, Z6, Z6
 	VPMADDWD     Z26, Z25, Z26
 	VPADDD       Z26, Z7, Z7
-	VPBROADCASTD 1024(R12), Z26
+	VPBROADCASTD 1024(R11), Z26
 	VPMADDWD     Z26, Z24, Z27
 	VPADDD       Z27, Z8, Z8
 	VPMADDWD     Z26, Z25, Z26
 	VPADDD       Z26, Z9, Z9
-	VPBROADCASTD 1280(R12), Z26
+	VPBROADCASTD 1280(R11), Z26
 	VPMADDWD     Z26, Z24, Z27
 	VPADDD       Z27, Z10, Z10
 	VPMADDWD     Z26, Z25, Z26
 	VPADDD       Z26, Z11, Z11
-	VPBROADCASTD 1536(R12), Z26
+	VPBROADCASTD 1536(R11), Z26
 	VPMADDWD     Z26, Z24, Z27
 	VPADDD       Z27, Z12, Z12
 	VPMADDWD     Z26, Z25, Z26
 	VPADDD       Z26, Z13, Z13
-	VPBROADCASTD 1792(R12), Z26
+	VPBROADCASTD 1792(R11), Z26
 	VPMADDWD     Z26, Z24, Z27
 	VPADDD       Z27, Z14, Z14
 	VPMADDWD     Z26, Z25, Z26
 	VPADDD       Z26, Z15, Z15
-	VPBROADCASTD 2048(R12), Z26
+	VPBROADCASTD 2048(R11), Z26
 	VPMADDWD     Z26, Z24, Z27
 	VPADDD       Z27, Z16, Z16
 	VPMADDWD     Z26, Z25, Z26
 	VPADDD       Z26, Z17, Z17
-	VPBROADCASTD 2304(R12), Z26
+	VPBROADCASTD 2304(R11), Z26
 	VPMADDWD     Z26, Z24, Z27
 	VPADDD       Z27, Z18, Z18
 	VPMADDWD     Z26, Z25, Z26
 	VPADDD       Z26, Z19, Z19
-	VPBROADCASTD 2560(R12), Z26
+	VPBROADCASTD 2560(R11), Z26
 	VPMADDWD     Z26, Z24, Z27
 	VPADDD       Z27, Z20, Z20
 	VPMADDWD     Z26, Z25, Z26
 	VPADDD       Z26, Z21, Z21
-	VPBROADCASTD 2816(R12), Z26
+	VPBROADCASTD 2816(R11), Z26
 	VPMADDWD     Z26, Z24, Z24
 	VPADDD       Z24, Z22, Z22
 	VPMADDWD     Z26, Z25, Z24
 	VPADDD       Z24, Z23, Z23
-	VPMOVSXBW    (DI)(DX*1), Z24
-	VPMOVSXBW    32(DI)(DX*1), Z25
-	VPBROADCASTD 4(R12), Z26
-	VPMADDWD     Z26, Z24, Z27
-	VPADDD       Z27, Z0, Z0
-	VPMADDWD     Z26, Z25, Z26
-	VPADDD       Z26, Z1, Z1
-	VPBROADCASTD 260(R12), Z26
-	VPMADDWD     Z26, Z24, Z27
-	VPADDD       Z27, Z2, Z2
-	VPMADDWD     Z26, Z25, Z26
-	VPADDD       Z26, Z3, Z3
-	VPBROADCASTD 516(R12), Z26
-	VPMADDWD     Z26, Z24, Z27
-	VPADDD       Z27, Z4, Z4
-	VPMADDWD     Z26, Z25, Z26
-	VPADDD       Z26, Z5, Z5
-	VPBROADCASTD 772(R12), Z26
-	VPMADDWD     Z26, Z24, Z27
-	VPADDD       Z27, Z6, Z6
-	VPMADDWD     Z26, Z25, Z26
-	VPADDD       Z26, Z7, Z7
-	VPBROADCASTD 1028(R12), Z26
-	VPMADDWD     Z26, Z24, Z27
-	VPADDD       Z27, Z8, Z8
-	VPMADDWD     Z26, Z25, Z26
-	VPADDD       Z26, Z9, Z9
-	VPBROADCASTD 1284(R12), Z26
-	VPMADDWD     Z26, Z24, Z27
-	VPADDD       Z27, Z10, Z10
-	VPMADDWD     Z26, Z25, Z26
-	VPADDD       Z26, Z11, Z11
-	VPBROADCASTD 1540(R12), Z26
-	VPMADDWD     Z26, Z24, Z27
-	VPADDD       Z27, Z12, Z12
-	VPMADDWD     Z26, Z25, Z26
-	VPADDD       Z26, Z13, Z13
-	VPBROADCASTD 1796(R12), Z26
-	VPMADDWD     Z26, Z24, Z27
-	VPADDD       Z27, Z14, Z14
-	VPMADDWD     Z26, Z25, Z26
-	VPADDD       Z26, Z15, Z15
-	VPBROADCASTD 2052(R12), Z26
-	VPMADDWD     Z26, Z24, Z27
-	VPADDD       Z27, Z16, Z16
-	VPMADDWD     Z26, Z25, Z26
-	VPADDD       Z26, Z17, Z17
-	VPBROADCASTD 2308(R12), Z26
-	VPMADDWD     Z26, Z24, Z27
-	VPADDD       Z27, Z18, Z18
-	VPMADDWD     Z26, Z25, Z26
-	VPADDD       Z26, Z19, Z19
-	VPBROADCASTD 2564(R12), Z26
-	VPMADDWD     Z26, Z24, Z27
-	VPADDD       Z27, Z20, Z20
-	VPMADDWD     Z26, Z25, Z26
-	VPADDD       Z26, Z21, Z21
-	VPBROADCASTD 2820(R12), Z26
-	VPMADDWD     Z26, Z24, Z24
-	VPADDD       Z24, Z22, Z22
-	VPMADDWD     Z26, Z25, Z24
-	VPADDD       Z24, Z23, Z23
-	VPMOVSXBW    (DI)(DX*2), Z24
-	VPMOVSXBW    32(DI)(DX*2), Z25
-	VPBROADCASTD 8(R12), Z26
-	VPMADDWD     Z26, Z24, Z27
-	VPADDD       Z27, Z0, Z0
-	VPMADDWD     Z26, Z25, Z26
-	VPADDD       Z26, Z1, Z1
-	VPBROADCASTD 264(R12), Z26
-	VPMADDWD     Z26, Z24, Z27
-	VPADDD       Z27, Z2, Z2
-	VPMADDWD     Z26, Z25, Z26
-	VPADDD       Z26, Z3, Z3
-	VPBROADCASTD 520(R12), Z26
-	VPMADDWD     Z26, Z24, Z27
-	VPADDD       Z27, Z4, Z4
-	VPMADDWD     Z26, Z25, Z26
-	VPADDD       Z26, Z5, Z5
-	VPBROADCASTD 776(R12), Z26
-	VPMADDWD     Z26, Z24, Z27
-	VPADDD       Z27, Z6, Z6
-	VPMADDWD     Z26, Z25, Z26
-	VPADDD       Z26, Z7, Z7
-	VPBROADCASTD 1032(R12), Z26
-	VPMADDWD     Z26, Z24, Z27
-	VPADDD       Z27, Z8, Z8
-	VPMADDWD     Z26, Z25, Z26
-	VPADDD       Z26, Z9, Z9
-	VPBROADCASTD 1288(R12), Z26
-	VPMADDWD     Z26, Z24, Z27
-	VPADDD       Z27, Z10, Z10
-	VPMADDWD     Z26, Z25, Z26
-	VPADDD       Z26, Z11, Z11
-	VPBROADCASTD 1544(R12), Z26
-	VPMADDWD     Z26, Z24, Z27
-	VPADDD       Z27, Z12, Z12
-	VPMADDWD     Z26, Z25, Z26
-	VPADDD       Z26, Z13, Z13
-	VPBROADCASTD 1800(R12), Z26
-	VPMADDWD     Z26, Z24, Z27
-	VPADDD       Z27, Z14, Z14
-	VPMADDWD     Z26, Z25, Z26
-	VPADDD       Z26, Z15, Z15
-	VPBROADCASTD 2056(R12), Z26
-	VPMADDWD     Z26, Z24, Z27
-	VPADDD       Z27, Z16, Z16
-	VPMADDWD     Z26, Z25, Z26
-	VPADDD       Z26, Z17, Z17
-	VPBROADCASTD 2312(R12), Z26
-	VPMADDWD     Z26, Z24, Z27
-	VPADDD       Z27, Z18, Z18
-	VPMADDWD     Z26, Z25, Z26
-	VPADDD       Z26, Z19, Z19
-	VPBROADCASTD 2568(R12), Z26
-	VPMADDWD     Z26, Z24, Z27
-	VPADDD       Z27, Z20, Z20
-	VPMADDWD     Z26, Z25, Z26
-	VPADDD       Z26, Z21, Z21
-	VPBROADCASTD 2824(R12), Z26
-	VPMADDWD     Z26, Z24, Z24
-	VPADDD       Z24, Z22, Z22
-	VPMADDWD     Z26, Z25, Z24
-	VPADDD       Z24, Z23, Z23
-	VPMOVSXBW    (DI)(SI*1), Z24
-	VPMOVSXBW    32(DI)(SI*1), Z25
-	VPBROADCASTD 12(R12), Z26
-	VPMADDWD     Z26, Z24, Z27
-	VPADDD       Z27, Z0, Z0
-	VPMADDWD     Z26, Z25, Z26
-	VPADDD       Z26, Z1, Z1
-	VPBROADCASTD 268(R12), Z26
-	VPMADDWD     Z26, Z24, Z27
-	VPADDD       Z27, Z2, Z2
-	VPMADDWD     Z26, Z25, Z26
-	VPADDD       Z26, Z3, Z3
-	VPBROADCASTD 524(R12), Z26
-	VPMADDWD     Z26, Z24, Z27
-	VPADDD       Z27, Z4, Z4
-	VPMADDWD     Z26, Z25, Z26
-	VPADDD       Z26, Z5, Z5
-	VPBROADCASTD 780(R12), Z26
-	VPMADDWD     Z26, Z24, Z27
-	VPADDD       Z27, Z6, Z6
-	VPMADDWD     Z26, Z25, Z26
-	VPADDD       Z26, Z7, Z7
-	VPBROADCASTD 1036(R12), Z26
-	VPMADDWD     Z26, Z24, Z27
-	VPADDD       Z27, Z8, Z8
-	VPMADDWD     Z26, Z25, Z26
-	VPADDD       Z26, Z9, Z9
-	VPBROADCASTD 1292(R12), Z26
-	VPMADDWD     Z26, Z24, Z27
-	VPADDD       Z27, Z10, Z10
-	VPMADDWD     Z26, Z25, Z26
-	VPADDD       Z26, Z11, Z11
-	VPBROADCASTD 1548(R12), Z26
-	VPMADDWD     Z26, Z24, Z27
-	VPADDD       Z27, Z12, Z12
-	VPMADDWD     Z26, Z25, Z26
-	VPADDD       Z26, Z13, Z13
-	VPBROADCASTD 1804(R12), Z26
-	VPMADDWD     Z26, Z24, Z27
-	VPADDD       Z27, Z14, Z14
-	VPMADDWD     Z26, Z25, Z26
-	VPADDD       Z26, Z15, Z15
-	VPBROADCASTD 2060(R12), Z26
-	VPMADDWD     Z26, Z24, Z27
-	VPADDD       Z27, Z16, Z16
-	VPMADDWD     Z26, Z25, Z26
-	VPADDD       Z26, Z17, Z17
-	VPBROADCASTD 2316(R12), Z26
-	VPMADDWD     Z26, Z24, Z27
-	VPADDD       Z27, Z18, Z18
-	VPMADDWD     Z26, Z25, Z26
-	VPADDD       Z26, Z19, Z19
-	VPBROADCASTD 2572(R12), Z26
-	VPMADDWD     Z26, Z24, Z27
-	VPADDD       Z27, Z20, Z20
-	VPMADDWD     Z26, Z25, Z26
-	VPADDD       Z26, Z21, Z21
-	VPBROADCASTD 2828(R12), Z26
-	VPMADDWD     Z26, Z24, Z24
-	VPADDD       Z24, Z22, Z22
-	VPMADDWD     Z26, Z25, Z24
-	VPADDD       Z24, Z23, Z23
-	ADDQ         $0x10, R12
-	LEAQ         (DI)(DX*4), DI
-	DECQ         R13
-	JNZ          eight0
-	MOVQ         by+24(FP), DI
-	MOVQ         parts+32(FP), R12
-	MOVQ         units+40(FP), R13
-	MOVQ         stride+64(FP), R14
-	SHLQ         $0x02, R14
-	VBROADCASTSS (R13), Z24
-	VBROADCASTSS (R12), Z25
+	ADDQ         $0x04, R11
+	LEAQ         (SI)(DX*1), SI
+	DECQ         R12
+	JNZ          pairs
+	MOVQ         by+24(FP), SI
+	MOVQ         parts+32(FP), R11
+	MOVQ         units+40(FP), R12
+	MOVQ         stride+64(FP), R13
+	SHLQ         $0x02, R13
+	VBROADCASTSS (R12), Z24
+	VBROADCASTSS (R11), Z25
 	VMULPS       Z25, Z24, Z24
-	VBROADCASTSS (DI), Z25
-	ADDQ         R14, R13
+	VBROADCASTSS (SI), Z25
+	ADDQ         R13, R12
 	VCVTDQ2PS    Z0, Z0
-	VMULPS       (R9), Z25, Z26
+	VMULPS       (R8), Z25, Z26
 	VFMADD231PS  Z24, Z0, Z26
-	VMOVUPS      Z26, (R9)
+	VMOVUPS      Z26, (R8)
 	VCVTDQ2PS    Z1, Z1
-	VMULPS       64(R9), Z25, Z25
+	VMULPS       64(R8), Z25, Z25
 	VFMADD231PS  Z24, Z1, Z25
-	VMOVUPS      Z25, 64(R9)
-	VBROADCASTSS (R13), Z24
-	VBROADCASTSS 4(R12), Z25
+	VMOVUPS      Z25, 64(R8)
+	VBROADCASTSS (R12), Z24
+	VBROADCASTSS 4(R11), Z25
 	VMULPS       Z25, Z24, Z24
-	VBROADCASTSS 4(DI), Z25
-	ADDQ         R14, R13
+	VBROADCASTSS 4(SI), Z25
+	ADDQ         R13, R12
 	VCVTDQ2PS    Z2, Z2
-	VMULPS       (R9)(BX*1), Z25, Z26
+	VMULPS       (R8)(BX*1), Z25, Z26
 	VFMADD231PS  Z24, Z2, Z26
-	VMOVUPS      Z26, (R9)(BX*1)
+	VMOVUPS      Z26, (R8)(BX*1)
 	VCVTDQ2PS    Z3, Z3
-	VMULPS       64(R9)(BX*1), Z25, Z25
+	VMULPS       64(R8)(BX*1), Z25, Z25
 	VFMADD231PS  Z24, Z3, Z25
-	VMOVUPS      Z25, 64(R9)(BX*1)
-	VBROADCASTSS (R13), Z24
-	VBROADCASTSS 8(R12), Z25
+	VMOVUPS      Z25, 64(R8)(BX*1)
+	VBROADCASTSS (R12), Z24
+	VBROADCASTSS 8(R11), Z25
 	VMULPS       Z25, Z24, Z24
-	VBROADCASTSS 8(DI), Z25
-	ADDQ         R14, R13
+	VBROADCASTSS 8(SI), Z25
+	ADDQ         R13, R12
 	VCVTDQ2PS    Z4, Z4
-	VMULPS       (R9)(BX*2), Z25, Z26
+	VMULPS       (R8)(BX*2), Z25, Z26
 	VFMADD231PS  Z24, Z4, Z26
-	VMOVUPS      Z26, (R9)(BX*2)
+	VMOVUPS      Z26, (R8)(BX*2)
 	VCVTDQ2PS    Z5, Z5
-	VMULPS       64(R9)(BX*2), Z25, Z25
+	VMULPS       64(R8)(BX*2), Z25, Z25
 	VFMADD231PS  Z24, Z5, Z25
-	VMOVUPS      Z25, 64(R9)(BX*2)
-	VBROADCASTSS (R13), Z24
-	VBROADCASTSS 12(R12), Z25
+	VMOVUPS      Z25, 64(R8)(BX*2)
+	VBROADCASTSS (R12), Z24
+	VBROADCASTSS 12(R11), Z25
 	VMULPS       Z25, Z24, Z24
-	VBROADCASTSS 12(DI), Z25
-	ADDQ         R14, R13
+	VBROADCASTSS 12(SI), Z25
+	ADDQ         R13, R12
 	VCVTDQ2PS    Z6, Z6
-	VMULPS       (R9)(R8*1), Z25, Z26
+	VMULPS       (R8)(DI*1), Z25, Z26
 	VFMADD231PS  Z24, Z6, Z26
-	VMOVUPS      Z26, (R9)(R8*1)
+	VMOVUPS      Z26, (R8)(DI*1)
 	VCVTDQ2PS    Z7, Z7
-	VMULPS       64(R9)(R8*1), Z25, Z25
+	VMULPS       64(R8)(DI*1), Z25, Z25
 	VFMADD231PS  Z24, Z7, Z25
-	VMOVUPS      Z25, 64(R9)(R8*1)
-	VBROADCASTSS (R13), Z24
-	VBROADCASTSS 16(R12), Z25
+	VMOVUPS      Z25, 64(R8)(DI*1)
+	VBROADCASTSS (R12), Z24
+	VBROADCASTSS 16(R11), Z25
 	VMULPS       Z25, Z24, Z24
-	VBROADCASTSS 16(DI), Z25
-	ADDQ         R14, R13
+	VBROADCASTSS 16(SI), Z25
+	ADDQ         R13, R12
 	VCVTDQ2PS    Z8, Z8
-	VMULPS       (R10), Z25, Z26
+	VMULPS       (R9), Z25, Z26
 	VFMADD231PS  Z24, Z8, Z26
-	VMOVUPS      Z26, (R10)
+	VMOVUPS      Z26, (R9)
 	VCVTDQ2PS    Z9, Z9
-	VMULPS       64(R10), Z25, Z25
+	VMULPS       64(R9), Z25, Z25
 	VFMADD231PS  Z24, Z9, Z25
-	VMOVUPS      Z25, 64(R10)
-	VBROADCASTSS (R13), Z24
-	VBROADCASTSS 20(R12), Z25
+	VMOVUPS      Z25, 64(R9)
+	VBROADCASTSS (R12), Z24
+	VBROADCASTSS 20(R11), Z25
 	VMULPS       Z25, Z24, Z24
-	VBROADCASTSS 20(DI), Z25
-	ADDQ         R14, R13
+	VBROADCASTSS 20(SI), Z25
+	ADDQ         R13, R12
 	VCVTDQ2PS    Z10, Z10
-	VMULPS       (R10)(BX*1), Z25, Z26
+	VMULPS       (R9)(BX*1), Z25, Z26
 	VFMADD231PS  Z24, Z10, Z26
-	VMOVUPS      Z26, (R10)(BX*1)
+	VMOVUPS      Z26, (R9)(BX*1)
 	VCVTDQ2PS    Z11, Z11
-	VMULPS       64(R10)(BX*1), Z25, Z25
+	VMULPS       64(R9)(BX*1), Z25, Z25
 	VFMADD231PS  Z24, Z11, Z25
-	VMOVUPS      Z25, 64(R10)(BX*1)
-	VBROADCASTSS (R13), Z24
-	VBROADCASTSS 24(R12), Z25
+	VMOVUPS      Z25, 64(R9)(BX*1)
+	VBROADCASTSS (R12), Z24
+	VBROADCASTSS 24(R11), Z25
 	VMULPS       Z25, Z24, Z24
-	VBROADCASTSS 24(DI), Z25
-	ADDQ         R14, R13
+	VBROADCASTSS 24(SI), Z25
+	ADDQ         R13, R12
 	VCVTDQ2PS    Z12, Z12
-	VMULPS       (R10)(BX*2), Z25, Z26
+	VMULPS       (R9)(BX*2), Z25, Z26
 	VFMADD231PS  Z24, Z12, Z26
-	VMOVUPS      Z26, (R10)(BX*2)
+	VMOVUPS      Z26, (R9)(BX*2)
 	VCVTDQ2PS    Z13, Z13
-	VMULPS       64(R10)(BX*2), Z25, Z25
+	VMULPS       64(R9)(BX*2), Z25, Z25
 	VFMADD231PS  Z24, Z13, Z25
-	VMOVUPS      Z25, 64(R10)(BX*2)
-	VBROADCASTSS (R13), Z24
-	VBROADCASTSS 28(R12), Z25
+	VMOVUPS      Z25, 64(R9)(BX*2)
+	VBROADCASTSS (R12), Z24
+	VBROADCASTSS 28(R11), Z25
 	VMULPS       Z25, Z24, Z24
-	VBROADCASTSS 28(DI), Z25
-	ADDQ         R14, R13
+	VBROADCASTSS 28(SI), Z25
+	ADDQ         R13, R12
 	VCVTDQ2PS    Z14, Z14
-	VMULPS       (R10)(R8*1), Z25, Z26
+	VMULPS       (R9)(DI*1), Z25, Z26
 	VFMADD231PS  Z24, Z14, Z26
-	VMOVUPS      Z26, (R10)(R8*1)
+	VMOVUPS      Z26, (R9)(DI*1)
 	VCVTDQ2PS    Z15, Z15
-	VMULPS       64(R10)(R8*1), Z25, Z25
+	VMULPS       64(R9)(DI*1), Z25, Z25
 	VFMADD231PS  Z24, Z15, Z25
-	VMOVUPS      Z25, 64(R10)(R8*1)
-	VBROADCASTSS (R13), Z24
-	VBROADCASTSS 32(R12), Z25
+	VMOVUPS      Z25, 64(R9)(DI*1)
+	VBROADCASTSS (R12), Z24
+	VBROADCASTSS 32(R11), Z25
 	VMULPS       Z25, Z24, Z24
-	VBROADCASTSS 32(DI), Z25
-	ADDQ         R14, R13
+	VBROADCASTSS 32(SI), Z25
+	ADDQ         R13, R12
 	VCVTDQ2PS    Z16, Z16
-	VMULPS       (R11), Z25, Z26
+	VMULPS       (R10), Z25, Z26
 	VFMADD231PS  Z24, Z16, Z26
-	VMOVUPS      Z26, (R11)
+	VMOVUPS      Z26, (R10)
 	VCVTDQ2PS    Z17, Z17
-	VMULPS       64(R11), Z25, Z25
+	VMULPS       64(R10), Z25, Z25
 	VFMADD231PS  Z24, Z17, Z25
-	VMOVUPS      Z25, 64(R11)
-	VBROADCASTSS (R13), Z24
-	VBROADCASTSS 36(R12), Z25
+	VMOVUPS      Z25, 64(R10)
+	VBROADCASTSS (R12), Z24
+	VBROADCASTSS 36(R11), Z25
 	VMULPS       Z25, Z24, Z24
-	VBROADCASTSS 36(DI), Z25
-	ADDQ         R14, R13
+	VBROADCASTSS 36(SI), Z25
+	ADDQ         R13, R12
 	VCVTDQ2PS    Z18, Z18
-	VMULPS       (R11)(BX*1), Z25, Z26
+	VMULPS       (R10)(BX*1), Z25, Z26
 	VFMADD231PS  Z24, Z18, Z26
-	VMOVUPS      Z26, (R11)(BX*1)
+	VMOVUPS      Z26, (R10)(BX*1)
 	VCVTDQ2PS    Z19, Z19
-	VMULPS       64(R11)(BX*1), Z25, Z25
+	VMULPS       64(R10)(BX*1), Z25, Z25
 	VFMADD231PS  Z24, Z19, Z25
-	VMOVUPS      Z25, 64(R11)(BX*1)
-	VBROADCASTSS (R13), Z24
-	VBROADCASTSS 40(R12), Z25
+	VMOVUPS      Z25, 64(R10)(BX*1)
+	VBROADCASTSS (R12), Z24
+	VBROADCASTSS 40(R11), Z25
 	VMULPS       Z25, Z24, Z24
-	VBROADCASTSS 40(DI), Z25
-	ADDQ         R14, R13
+	VBROADCASTSS 40(SI), Z25
+	ADDQ         R13, R12
 	VCVTDQ2PS    Z20, Z20
-	VMULPS       (R11)(BX*2), Z25, Z26
+	VMULPS       (R10)(BX*2), Z25, Z26
 	VFMADD231PS  Z24, Z20, Z26
-	VMOVUPS      Z26, (R11)(BX*2)
+	VMOVUPS      Z26, (R10)(BX*2)
 	VCVTDQ2PS    Z21, Z21
-	VMULPS       64(R11)(BX*2), Z25, Z25
+	VMULPS       64(R10)(BX*2), Z25, Z25
 	VFMADD231PS  Z24, Z21, Z25
-	VMOVUPS      Z25, 64(R11)(BX*2)
-	VBROADCASTSS (R13), Z24
-	VBROADCASTSS 44(R12), Z25
+	VMOVUPS      Z25, 64(R10)(BX*2)
+	VBROADCASTSS (R12), Z24
+	VBROADCASTSS 44(R11), Z25
 	VMULPS       Z25, Z24, Z24
-	VBROADCASTSS 44(DI), Z25
-	ADDQ         R14, R13
+	VBROADCASTSS 44(SI), Z25
+	ADDQ         R13, R12
 	VCVTDQ2PS    Z22, Z22
-	VMULPS       (R11)(R8*1), Z25, Z26
+	VMULPS       (R10)(DI*1), Z25, Z26
 	VFMADD231PS  Z24, Z22, Z26
-	VMOVUPS      Z26, (R11)(R8*1)
+	VMOVUPS      Z26, (R10)(DI*1)
 	VCVTDQ2PS    Z23, Z23
-	VMULPS       64(R11)(R8*1), Z25, Z25
+	VMULPS       64(R10)(DI*1), Z25, Z25
 	VFMADD231PS  Z24, Z23, Z25
-	VMOVUPS      Z25, 64(R11)(R8*1)
+	VMOVUPS      Z25, 64(R10)(DI*1)
+	ADDQ         $0x00000080, R8
 	ADDQ         $0x00000080, R9
 	ADDQ         $0x00000080, R10
-	ADDQ         $0x00000080, R11
 	ADDQ         $0x00000040, AX
+	DECQ         blocks+56(FP)
 	ADDQ         $0x00000c00, CX
 	ADDQ         $0x04, units+40(FP)
-	DECQ         blocks+56(FP)
-	JNZ          block
+	CMPQ         blocks+56(FP), $0x00
+	JNE          block
 	VZEROUPPER
 	RET
 
@@ -3594,7 +2311,6 @@ TEXT ·addValues4x32AVX512(SB), NOSPLIT, $0-88
 	LEAQ (SI)(SI*2), R8
 	LEAQ (DI)(DI*2), R10
 	MOVQ dst+0(FP), R11
-
 block:
 	MOVQ   DX, R9
 	MOVQ   BX, R12
@@ -3607,8 +2323,7 @@ block:
 	VPXORD Z5, Z5, Z5
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
-
-eight0:
+pairs:
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_11
 	PREFETCHT0 (AX)
@@ -3617,14 +2332,12 @@ eight0:
 	PREFETCHT0 192(AX)
 	PREFETCHT0 256(AX)
 	JMP        fetched_11
-
 level2_11:
 	PREFETCHT1 (AX)
 	PREFETCHT1 64(AX)
 	PREFETCHT1 128(AX)
 	PREFETCHT1 192(AX)
 	PREFETCHT1 256(AX)
-
 fetched_11:
 	ADDQ         CX, AX
 	VPMOVSXBW    (R9), Z8
@@ -3718,7 +2431,7 @@ fetched_11:
 	ADDQ         $0x10, R12
 	LEAQ         (R9)(SI*4), R9
 	DECQ         R13
-	JNZ          eight0
+	JNZ          pairs
 	MOVQ         by+24(FP), R9
 	MOVQ         parts+32(FP), R12
 	MOVQ         units+40(FP), R13
@@ -3778,10 +2491,11 @@ fetched_11:
 	VMOVUPS      Z9, 64(R11)(R10*1)
 	ADDQ         $0x00000080, R11
 	ADDQ         $0x00000040, DX
+	DECQ         blocks+56(FP)
 	ADDQ         $0x00000400, BX
 	ADDQ         $0x04, units+40(FP)
-	DECQ         blocks+56(FP)
-	JNZ          block
+	CMPQ         blocks+56(FP), $0x00
+	JNE          block
 	VZEROUPPER
 	RET
 
@@ -3798,7 +2512,6 @@ TEXT ·addValues2x32AVX512(SB), NOSPLIT, $0-88
 	LEAQ (SI)(SI*2), R8
 	LEAQ (DI)(DI*2), R9
 	MOVQ dst+0(FP), R10
-
 block:
 	MOVQ   DX, R9
 	MOVQ   BX, R11
@@ -3811,8 +2524,7 @@ block:
 	VPXORD Z5, Z5, Z5
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
-
-eight0:
+pairs:
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_12
 	PREFETCHT0 (AX)
@@ -3821,14 +2533,12 @@ eight0:
 	PREFETCHT0 192(AX)
 	PREFETCHT0 256(AX)
 	JMP        fetched_12
-
 level2_12:
 	PREFETCHT1 (AX)
 	PREFETCHT1 64(AX)
 	PREFETCHT1 128(AX)
 	PREFETCHT1 192(AX)
 	PREFETCHT1 256(AX)
-
 fetched_12:
 	ADDQ         CX, AX
 	VPMOVSXBW    (R9), Z8
@@ -3882,7 +2592,7 @@ fetched_12:
 	ADDQ         $0x10, R11
 	LEAQ         (R9)(SI*4), R9
 	DECQ         R12
-	JNZ          eight0
+	JNZ          pairs
 	MOVQ         by+24(FP), R9
 	MOVQ         parts+32(FP), R11
 	MOVQ         units+40(FP), R12
@@ -3920,10 +2630,11 @@ fetched_12:
 	VMOVUPS      Z9, 64(R10)(DI*1)
 	ADDQ         $0x00000080, R10
 	ADDQ         $0x00000040, DX
+	DECQ         blocks+56(FP)
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x04, units+40(FP)
-	DECQ         blocks+56(FP)
-	JNZ          block
+	CMPQ         blocks+56(FP), $0x00
+	JNE          block
 	VZEROUPPER
 	RET
 
@@ -3940,7 +2651,6 @@ TEXT ·addValues1x32AVX512(SB), NOSPLIT, $0-88
 	LEAQ (SI)(SI*2), R8
 	LEAQ (DI)(DI*2), DI
 	MOVQ dst+0(FP), R9
-
 block:
 	MOVQ   DX, DI
 	MOVQ   BX, R10
@@ -3953,8 +2663,7 @@ block:
 	VPXORD Z5, Z5, Z5
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
-
-eight0:
+pairs:
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_13
 	PREFETCHT0 (AX)
@@ -3963,14 +2672,12 @@ eight0:
 	PREFETCHT0 192(AX)
 	PREFETCHT0 256(AX)
 	JMP        fetched_13
-
 level2_13:
 	PREFETCHT1 (AX)
 	PREFETCHT1 64(AX)
 	PREFETCHT1 128(AX)
 	PREFETCHT1 192(AX)
 	PREFETCHT1 256(AX)
-
 fetched_13:
 	ADDQ         CX, AX
 	VPMOVSXBW    (DI), Z8
@@ -4004,7 +2711,7 @@ fetched_13:
 	ADDQ         $0x10, R10
 	LEAQ         (DI)(SI*4), DI
 	DECQ         R11
-	JNZ          eight0
+	JNZ          pairs
 	MOVQ         by+24(FP), DI
 	MOVQ         parts+32(FP), R10
 	MOVQ         units+40(FP), R11
@@ -4031,10 +2738,11 @@ fetched_13:
 	VMOVUPS      Z9, 64(R9)
 	ADDQ         $0x00000080, R9
 	ADDQ         $0x00000040, DX
+	DECQ         blocks+56(FP)
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x04, units+40(FP)
-	DECQ         blocks+56(FP)
-	JNZ          block
+	CMPQ         blocks+56(FP), $0x00
+	JNE          block
 	VZEROUPPER
 	RET
 
@@ -4049,9 +2757,8 @@ TEXT ·scoresQ8x6x32AVX512VNNI(SB), NOSPLIT, $0-56
 	LEAQ    (DX)(DX*2), R9
 	MOVQ    keys+16(FP), R10
 	VMOVUPS attentionBias<>+0(SB), Z0
-
 tile:
-	MOVQ   CX, R11
+	IMUL3Q $0x00000002, CX, R11
 	MOVQ   q+8(FP), DI
 	LEAQ   (DI)(BX*4), R8
 	VPXORD Z1, Z1, Z1
@@ -4066,20 +2773,20 @@ tile:
 	VPXORD Z10, Z10, Z10
 	VPXORD Z11, Z11, Z11
 	VPXORD Z12, Z12, Z12
-
 block:
-	VPBROADCASTD    36(DI), Z13
-	VPBROADCASTD    36(DI), Z14
-	VPBROADCASTD    36(DI)(BX*1), Z15
-	VPBROADCASTD    36(DI)(BX*1), Z16
-	VPBROADCASTD    36(DI)(BX*2), Z17
-	VPBROADCASTD    36(DI)(BX*2), Z18
-	VPBROADCASTD    36(DI)(SI*1), Z19
-	VPBROADCASTD    36(DI)(SI*1), Z20
-	VPBROADCASTD    36(R8), Z21
-	VPBROADCASTD    36(R8), Z22
-	VPBROADCASTD    36(R8)(BX*1), Z23
-	VPBROADCASTD    36(R8)(BX*1), Z24
+	VPBROADCASTD 36(DI), Z13
+	VPBROADCASTD 36(DI), Z14
+	VPBROADCASTD 36(DI)(BX*1), Z15
+	VPBROADCASTD 36(DI)(BX*1), Z16
+	VPBROADCASTD 36(DI)(BX*2), Z17
+	VPBROADCASTD 36(DI)(BX*2), Z18
+	VPBROADCASTD 36(DI)(SI*1), Z19
+	VPBROADCASTD 36(DI)(SI*1), Z20
+	VPBROADCASTD 36(R8), Z21
+	VPBROADCASTD 36(R8), Z22
+	VPBROADCASTD 36(R8)(BX*1), Z23
+	VPBROADCASTD 36(R8)(BX*1), Z24
+quads:
 	VBROADCASTF64X4 16(R10)(DX*1), Z25
 	VINSERTF64X4    $0x00, 16(R10), Z25, Z25
 	VPXORD          Z0, Z25, Z25
@@ -4176,160 +2883,70 @@ block:
 	VPBROADCASTD    12(R8)(BX*1), Z27
 	VPDPBUSD        Z27, Z25, Z23
 	VPDPBUSD        Z27, Z26, Z24
-	VBROADCASTF64X4 144(R10)(DX*1), Z25
-	VINSERTF64X4    $0x00, 144(R10), Z25, Z25
-	VPXORD          Z0, Z25, Z25
-	VBROADCASTF64X4 144(R10)(R9*1), Z26
-	VINSERTF64X4    $0x00, 144(R10)(DX*2), Z26, Z26
-	VPXORD          Z0, Z26, Z26
-	VPBROADCASTD    16(DI), Z27
-	VPDPBUSD        Z27, Z25, Z13
-	VPDPBUSD        Z27, Z26, Z14
-	VPBROADCASTD    16(DI)(BX*1), Z27
-	VPDPBUSD        Z27, Z25, Z15
-	VPDPBUSD        Z27, Z26, Z16
-	VPBROADCASTD    16(DI)(BX*2), Z27
-	VPDPBUSD        Z27, Z25, Z17
-	VPDPBUSD        Z27, Z26, Z18
-	VPBROADCASTD    16(DI)(SI*1), Z27
-	VPDPBUSD        Z27, Z25, Z19
-	VPDPBUSD        Z27, Z26, Z20
-	VPBROADCASTD    16(R8), Z27
-	VPDPBUSD        Z27, Z25, Z21
-	VPDPBUSD        Z27, Z26, Z22
-	VPBROADCASTD    16(R8)(BX*1), Z27
-	VPDPBUSD        Z27, Z25, Z23
-	VPDPBUSD        Z27, Z26, Z24
-	VBROADCASTF64X4 176(R10)(DX*1), Z25
-	VINSERTF64X4    $0x00, 176(R10), Z25, Z25
-	VPXORD          Z0, Z25, Z25
-	VBROADCASTF64X4 176(R10)(R9*1), Z26
-	VINSERTF64X4    $0x00, 176(R10)(DX*2), Z26, Z26
-	VPXORD          Z0, Z26, Z26
-	VPBROADCASTD    20(DI), Z27
-	VPDPBUSD        Z27, Z25, Z13
-	VPDPBUSD        Z27, Z26, Z14
-	VPBROADCASTD    20(DI)(BX*1), Z27
-	VPDPBUSD        Z27, Z25, Z15
-	VPDPBUSD        Z27, Z26, Z16
-	VPBROADCASTD    20(DI)(BX*2), Z27
-	VPDPBUSD        Z27, Z25, Z17
-	VPDPBUSD        Z27, Z26, Z18
-	VPBROADCASTD    20(DI)(SI*1), Z27
-	VPDPBUSD        Z27, Z25, Z19
-	VPDPBUSD        Z27, Z26, Z20
-	VPBROADCASTD    20(R8), Z27
-	VPDPBUSD        Z27, Z25, Z21
-	VPDPBUSD        Z27, Z26, Z22
-	VPBROADCASTD    20(R8)(BX*1), Z27
-	VPDPBUSD        Z27, Z25, Z23
-	VPDPBUSD        Z27, Z26, Z24
-	VBROADCASTF64X4 208(R10)(DX*1), Z25
-	VINSERTF64X4    $0x00, 208(R10), Z25, Z25
-	VPXORD          Z0, Z25, Z25
-	VBROADCASTF64X4 208(R10)(R9*1), Z26
-	VINSERTF64X4    $0x00, 208(R10)(DX*2), Z26, Z26
-	VPXORD          Z0, Z26, Z26
-	VPBROADCASTD    24(DI), Z27
-	VPDPBUSD        Z27, Z25, Z13
-	VPDPBUSD        Z27, Z26, Z14
-	VPBROADCASTD    24(DI)(BX*1), Z27
-	VPDPBUSD        Z27, Z25, Z15
-	VPDPBUSD        Z27, Z26, Z16
-	VPBROADCASTD    24(DI)(BX*2), Z27
-	VPDPBUSD        Z27, Z25, Z17
-	VPDPBUSD        Z27, Z26, Z18
-	VPBROADCASTD    24(DI)(SI*1), Z27
-	VPDPBUSD        Z27, Z25, Z19
-	VPDPBUSD        Z27, Z26, Z20
-	VPBROADCASTD    24(R8), Z27
-	VPDPBUSD        Z27, Z25, Z21
-	VPDPBUSD        Z27, Z26, Z22
-	VPBROADCASTD    24(R8)(BX*1), Z27
-	VPDPBUSD        Z27, Z25, Z23
-	VPDPBUSD        Z27, Z26, Z24
-	VBROADCASTF64X4 240(R10)(DX*1), Z25
-	VINSERTF64X4    $0x00, 240(R10), Z25, Z25
-	VPXORD          Z0, Z25, Z25
-	VBROADCASTF64X4 240(R10)(R9*1), Z26
-	VINSERTF64X4    $0x00, 240(R10)(DX*2), Z26, Z26
-	VPXORD          Z0, Z26, Z26
-	VPBROADCASTD    28(DI), Z27
-	VPDPBUSD        Z27, Z25, Z13
-	VPDPBUSD        Z27, Z26, Z14
-	VPBROADCASTD    28(DI)(BX*1), Z27
-	VPDPBUSD        Z27, Z25, Z15
-	VPDPBUSD        Z27, Z26, Z16
-	VPBROADCASTD    28(DI)(BX*2), Z27
-	VPDPBUSD        Z27, Z25, Z17
-	VPDPBUSD        Z27, Z26, Z18
-	VPBROADCASTD    28(DI)(SI*1), Z27
-	VPDPBUSD        Z27, Z25, Z19
-	VPDPBUSD        Z27, Z26, Z20
-	VPBROADCASTD    28(R8), Z27
-	VPDPBUSD        Z27, Z25, Z21
-	VPDPBUSD        Z27, Z26, Z22
-	VPBROADCASTD    28(R8)(BX*1), Z27
-	VPDPBUSD        Z27, Z25, Z23
-	VPDPBUSD        Z27, Z26, Z24
-	VBROADCASTF32X4 (R10)(DX*1), Y25
-	VINSERTF32X4    $0x00, (R10), Y25, Y25
+	ADDQ            $0x00000080, R10
+	ADDQ            $0x00000010, DI
+	ADDQ            $0x00000010, R8
+	DECQ            R11
+	TESTQ           $0x00000001, R11
+	JNZ             quads
+	VBROADCASTF32X4 -256(R10)(DX*1), Y25
+	VINSERTF32X4    $0x00, -256(R10), Y25, Y25
 	VCVTPH2PS       Y25, Z25
-	VBROADCASTSS    32(DI), Z26
+	VBROADCASTSS    (DI), Z26
 	VMULPS          Z25, Z26, Z26
 	VCVTDQ2PS       Z13, Z13
 	VFMADD231PS     Z26, Z13, Z1
-	VBROADCASTSS    32(DI)(BX*1), Z13
+	VBROADCASTSS    (DI)(BX*1), Z13
 	VMULPS          Z25, Z13, Z13
 	VCVTDQ2PS       Z15, Z15
 	VFMADD231PS     Z13, Z15, Z3
-	VBROADCASTSS    32(DI)(BX*2), Z13
+	VBROADCASTSS    (DI)(BX*2), Z13
 	VMULPS          Z25, Z13, Z13
 	VCVTDQ2PS       Z17, Z17
 	VFMADD231PS     Z13, Z17, Z5
-	VBROADCASTSS    32(DI)(SI*1), Z13
+	VBROADCASTSS    (DI)(SI*1), Z13
 	VMULPS          Z25, Z13, Z13
 	VCVTDQ2PS       Z19, Z19
 	VFMADD231PS     Z13, Z19, Z7
-	VBROADCASTSS    32(R8), Z13
+	VBROADCASTSS    (R8), Z13
 	VMULPS          Z25, Z13, Z13
 	VCVTDQ2PS       Z21, Z21
 	VFMADD231PS     Z13, Z21, Z9
-	VBROADCASTSS    32(R8)(BX*1), Z13
+	VBROADCASTSS    (R8)(BX*1), Z13
 	VMULPS          Z25, Z13, Z13
 	VCVTDQ2PS       Z23, Z23
 	VFMADD231PS     Z13, Z23, Z11
-	VBROADCASTF32X4 (R10)(R9*1), Y13
-	VINSERTF32X4    $0x00, (R10)(DX*2), Y13, Y13
+	VBROADCASTF32X4 -256(R10)(R9*1), Y13
+	VINSERTF32X4    $0x00, -256(R10)(DX*2), Y13, Y13
 	VCVTPH2PS       Y13, Z13
-	VBROADCASTSS    32(DI), Z15
+	VBROADCASTSS    (DI), Z15
 	VMULPS          Z13, Z15, Z15
 	VCVTDQ2PS       Z14, Z14
 	VFMADD231PS     Z15, Z14, Z2
-	VBROADCASTSS    32(DI)(BX*1), Z14
+	VBROADCASTSS    (DI)(BX*1), Z14
 	VMULPS          Z13, Z14, Z14
 	VCVTDQ2PS       Z16, Z16
 	VFMADD231PS     Z14, Z16, Z4
-	VBROADCASTSS    32(DI)(BX*2), Z14
+	VBROADCASTSS    (DI)(BX*2), Z14
 	VMULPS          Z13, Z14, Z14
 	VCVTDQ2PS       Z18, Z18
 	VFMADD231PS     Z14, Z18, Z6
-	VBROADCASTSS    32(DI)(SI*1), Z14
+	VBROADCASTSS    (DI)(SI*1), Z14
 	VMULPS          Z13, Z14, Z14
 	VCVTDQ2PS       Z20, Z20
 	VFMADD231PS     Z14, Z20, Z8
-	VBROADCASTSS    32(R8), Z14
+	VBROADCASTSS    (R8), Z14
 	VMULPS          Z13, Z14, Z14
 	VCVTDQ2PS       Z22, Z22
 	VFMADD231PS     Z14, Z22, Z10
-	VBROADCASTSS    32(R8)(BX*1), Z14
+	VBROADCASTSS    (R8)(BX*1), Z14
 	VMULPS          Z13, Z14, Z14
 	VCVTDQ2PS       Z24, Z24
 	VFMADD231PS     Z14, Z24, Z12
-	ADDQ            $0x00000110, R10
-	ADDQ            $0x00000028, DI
-	ADDQ            $0x00000028, R8
-	DECQ            R11
+	ADDQ            $0x00000010, R10
+	ADDQ            $0x00000008, DI
+	ADDQ            $0x00000008, R8
+	TESTQ           R11, R11
 	JNZ             block
 	VMOVUPS         Z1, (AX)
 	VMOVUPS         Z2, 64(AX)
@@ -4365,15 +2982,13 @@ TEXT ·scoresQ8x2x32AVX512VNNI(SB), NOSPLIT, $0-56
 	LEAQ    (SI)(SI*2), R9
 	MOVQ    keys+16(FP), R10
 	VMOVUPS attentionBias<>+0(SB), Z0
-
 tile:
-	MOVQ   BX, R11
+	IMUL3Q $0x00000002, BX, R11
 	MOVQ   q+8(FP), R8
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
 	VPXORD Z4, Z4, Z4
-
 block:
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_14
@@ -4395,7 +3010,6 @@ block:
 	PREFETCHT0 960(CX)
 	PREFETCHT0 1024(CX)
 	JMP        fetched_14
-
 level2_14:
 	PREFETCHT1 (CX)
 	PREFETCHT1 64(CX)
@@ -4414,13 +3028,13 @@ level2_14:
 	PREFETCHT1 896(CX)
 	PREFETCHT1 960(CX)
 	PREFETCHT1 1024(CX)
-
 fetched_14:
-	ADDQ            DX, CX
-	VPBROADCASTD    36(R8), Z5
-	VPBROADCASTD    36(R8), Z6
-	VPBROADCASTD    36(R8)(DI*1), Z7
-	VPBROADCASTD    36(R8)(DI*1), Z8
+	ADDQ         DX, CX
+	VPBROADCASTD 36(R8), Z5
+	VPBROADCASTD 36(R8), Z6
+	VPBROADCASTD 36(R8)(DI*1), Z7
+	VPBROADCASTD 36(R8)(DI*1), Z8
+quads:
 	VBROADCASTF64X4 16(R10)(SI*1), Z9
 	VINSERTF64X4    $0x00, 16(R10), Z9, Z9
 	VPXORD          Z0, Z9, Z9
@@ -4469,79 +3083,36 @@ fetched_14:
 	VPBROADCASTD    12(R8)(DI*1), Z11
 	VPDPBUSD        Z11, Z9, Z7
 	VPDPBUSD        Z11, Z10, Z8
-	VBROADCASTF64X4 144(R10)(SI*1), Z9
-	VINSERTF64X4    $0x00, 144(R10), Z9, Z9
-	VPXORD          Z0, Z9, Z9
-	VBROADCASTF64X4 144(R10)(R9*1), Z10
-	VINSERTF64X4    $0x00, 144(R10)(SI*2), Z10, Z10
-	VPXORD          Z0, Z10, Z10
-	VPBROADCASTD    16(R8), Z11
-	VPDPBUSD        Z11, Z9, Z5
-	VPDPBUSD        Z11, Z10, Z6
-	VPBROADCASTD    16(R8)(DI*1), Z11
-	VPDPBUSD        Z11, Z9, Z7
-	VPDPBUSD        Z11, Z10, Z8
-	VBROADCASTF64X4 176(R10)(SI*1), Z9
-	VINSERTF64X4    $0x00, 176(R10), Z9, Z9
-	VPXORD          Z0, Z9, Z9
-	VBROADCASTF64X4 176(R10)(R9*1), Z10
-	VINSERTF64X4    $0x00, 176(R10)(SI*2), Z10, Z10
-	VPXORD          Z0, Z10, Z10
-	VPBROADCASTD    20(R8), Z11
-	VPDPBUSD        Z11, Z9, Z5
-	VPDPBUSD        Z11, Z10, Z6
-	VPBROADCASTD    20(R8)(DI*1), Z11
-	VPDPBUSD        Z11, Z9, Z7
-	VPDPBUSD        Z11, Z10, Z8
-	VBROADCASTF64X4 208(R10)(SI*1), Z9
-	VINSERTF64X4    $0x00, 208(R10), Z9, Z9
-	VPXORD          Z0, Z9, Z9
-	VBROADCASTF64X4 208(R10)(R9*1), Z10
-	VINSERTF64X4    $0x00, 208(R10)(SI*2), Z10, Z10
-	VPXORD          Z0, Z10, Z10
-	VPBROADCASTD    24(R8), Z11
-	VPDPBUSD        Z11, Z9, Z5
-	VPDPBUSD        Z11, Z10, Z6
-	VPBROADCASTD    24(R8)(DI*1), Z11
-	VPDPBUSD        Z11, Z9, Z7
-	VPDPBUSD        Z11, Z10, Z8
-	VBROADCASTF64X4 240(R10)(SI*1), Z9
-	VINSERTF64X4    $0x00, 240(R10), Z9, Z9
-	VPXORD          Z0, Z9, Z9
-	VBROADCASTF64X4 240(R10)(R9*1), Z10
-	VINSERTF64X4    $0x00, 240(R10)(SI*2), Z10, Z10
-	VPXORD          Z0, Z10, Z10
-	VPBROADCASTD    28(R8), Z11
-	VPDPBUSD        Z11, Z9, Z5
-	VPDPBUSD        Z11, Z10, Z6
-	VPBROADCASTD    28(R8)(DI*1), Z11
-	VPDPBUSD        Z11, Z9, Z7
-	VPDPBUSD        Z11, Z10, Z8
-	VBROADCASTF32X4 (R10)(SI*1), Y9
-	VINSERTF32X4    $0x00, (R10), Y9, Y9
+	ADDQ            $0x00000080, R10
+	ADDQ            $0x00000010, R8
+	DECQ            R11
+	TESTQ           $0x00000001, R11
+	JNZ             quads
+	VBROADCASTF32X4 -256(R10)(SI*1), Y9
+	VINSERTF32X4    $0x00, -256(R10), Y9, Y9
 	VCVTPH2PS       Y9, Z9
-	VBROADCASTSS    32(R8), Z10
+	VBROADCASTSS    (R8), Z10
 	VMULPS          Z9, Z10, Z10
 	VCVTDQ2PS       Z5, Z5
 	VFMADD231PS     Z10, Z5, Z1
-	VBROADCASTSS    32(R8)(DI*1), Z5
+	VBROADCASTSS    (R8)(DI*1), Z5
 	VMULPS          Z9, Z5, Z5
 	VCVTDQ2PS       Z7, Z7
 	VFMADD231PS     Z5, Z7, Z3
-	VBROADCASTF32X4 (R10)(R9*1), Y5
-	VINSERTF32X4    $0x00, (R10)(SI*2), Y5, Y5
+	VBROADCASTF32X4 -256(R10)(R9*1), Y5
+	VINSERTF32X4    $0x00, -256(R10)(SI*2), Y5, Y5
 	VCVTPH2PS       Y5, Z5
-	VBROADCASTSS    32(R8), Z7
+	VBROADCASTSS    (R8), Z7
 	VMULPS          Z5, Z7, Z7
 	VCVTDQ2PS       Z6, Z6
 	VFMADD231PS     Z7, Z6, Z2
-	VBROADCASTSS    32(R8)(DI*1), Z6
+	VBROADCASTSS    (R8)(DI*1), Z6
 	VMULPS          Z5, Z6, Z6
 	VCVTDQ2PS       Z8, Z8
 	VFMADD231PS     Z6, Z8, Z4
-	ADDQ            $0x00000110, R10
-	ADDQ            $0x00000028, R8
-	DECQ            R11
+	ADDQ            $0x00000010, R10
+	ADDQ            $0x00000008, R8
+	TESTQ           R11, R11
 	JNZ             block
 	VMOVUPS         Z1, (AX)
 	VMOVUPS         Z2, 64(AX)
@@ -4569,13 +3140,11 @@ TEXT ·scoresQ8x1x32AVX512VNNI(SB), NOSPLIT, $0-56
 	LEAQ    (SI)(SI*2), R8
 	MOVQ    keys+16(FP), R9
 	VMOVUPS attentionBias<>+0(SB), Z0
-
 tile:
-	MOVQ   BX, R10
+	IMUL3Q $0x00000002, BX, R10
 	MOVQ   q+8(FP), DI
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
-
 block:
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_15
@@ -4597,7 +3166,6 @@ block:
 	PREFETCHT0 960(CX)
 	PREFETCHT0 1024(CX)
 	JMP        fetched_15
-
 level2_15:
 	PREFETCHT1 (CX)
 	PREFETCHT1 64(CX)
@@ -4616,11 +3184,11 @@ level2_15:
 	PREFETCHT1 896(CX)
 	PREFETCHT1 960(CX)
 	PREFETCHT1 1024(CX)
-
 fetched_15:
-	ADDQ            DX, CX
-	VPBROADCASTD    36(DI), Z3
-	VPBROADCASTD    36(DI), Z4
+	ADDQ         DX, CX
+	VPBROADCASTD 36(DI), Z3
+	VPBROADCASTD 36(DI), Z4
+quads:
 	VBROADCASTF64X4 16(R9)(SI*1), Z5
 	VINSERTF64X4    $0x00, 16(R9), Z5, Z5
 	VPXORD          Z0, Z5, Z5
@@ -4657,59 +3225,28 @@ fetched_15:
 	VPBROADCASTD    12(DI), Z7
 	VPDPBUSD        Z7, Z5, Z3
 	VPDPBUSD        Z7, Z6, Z4
-	VBROADCASTF64X4 144(R9)(SI*1), Z5
-	VINSERTF64X4    $0x00, 144(R9), Z5, Z5
-	VPXORD          Z0, Z5, Z5
-	VBROADCASTF64X4 144(R9)(R8*1), Z6
-	VINSERTF64X4    $0x00, 144(R9)(SI*2), Z6, Z6
-	VPXORD          Z0, Z6, Z6
-	VPBROADCASTD    16(DI), Z7
-	VPDPBUSD        Z7, Z5, Z3
-	VPDPBUSD        Z7, Z6, Z4
-	VBROADCASTF64X4 176(R9)(SI*1), Z5
-	VINSERTF64X4    $0x00, 176(R9), Z5, Z5
-	VPXORD          Z0, Z5, Z5
-	VBROADCASTF64X4 176(R9)(R8*1), Z6
-	VINSERTF64X4    $0x00, 176(R9)(SI*2), Z6, Z6
-	VPXORD          Z0, Z6, Z6
-	VPBROADCASTD    20(DI), Z7
-	VPDPBUSD        Z7, Z5, Z3
-	VPDPBUSD        Z7, Z6, Z4
-	VBROADCASTF64X4 208(R9)(SI*1), Z5
-	VINSERTF64X4    $0x00, 208(R9), Z5, Z5
-	VPXORD          Z0, Z5, Z5
-	VBROADCASTF64X4 208(R9)(R8*1), Z6
-	VINSERTF64X4    $0x00, 208(R9)(SI*2), Z6, Z6
-	VPXORD          Z0, Z6, Z6
-	VPBROADCASTD    24(DI), Z7
-	VPDPBUSD        Z7, Z5, Z3
-	VPDPBUSD        Z7, Z6, Z4
-	VBROADCASTF64X4 240(R9)(SI*1), Z5
-	VINSERTF64X4    $0x00, 240(R9), Z5, Z5
-	VPXORD          Z0, Z5, Z5
-	VBROADCASTF64X4 240(R9)(R8*1), Z6
-	VINSERTF64X4    $0x00, 240(R9)(SI*2), Z6, Z6
-	VPXORD          Z0, Z6, Z6
-	VPBROADCASTD    28(DI), Z7
-	VPDPBUSD        Z7, Z5, Z3
-	VPDPBUSD        Z7, Z6, Z4
-	VBROADCASTF32X4 (R9)(SI*1), Y5
-	VINSERTF32X4    $0x00, (R9), Y5, Y5
+	ADDQ            $0x00000080, R9
+	ADDQ            $0x00000010, DI
+	DECQ            R10
+	TESTQ           $0x00000001, R10
+	JNZ             quads
+	VBROADCASTF32X4 -256(R9)(SI*1), Y5
+	VINSERTF32X4    $0x00, -256(R9), Y5, Y5
 	VCVTPH2PS       Y5, Z5
-	VBROADCASTSS    32(DI), Z6
+	VBROADCASTSS    (DI), Z6
 	VMULPS          Z5, Z6, Z6
 	VCVTDQ2PS       Z3, Z3
 	VFMADD231PS     Z6, Z3, Z1
-	VBROADCASTF32X4 (R9)(R8*1), Y3
-	VINSERTF32X4    $0x00, (R9)(SI*2), Y3, Y3
+	VBROADCASTF32X4 -256(R9)(R8*1), Y3
+	VINSERTF32X4    $0x00, -256(R9)(SI*2), Y3, Y3
 	VCVTPH2PS       Y3, Z3
-	VBROADCASTSS    32(DI), Z5
+	VBROADCASTSS    (DI), Z5
 	VMULPS          Z3, Z5, Z5
 	VCVTDQ2PS       Z4, Z4
 	VFMADD231PS     Z5, Z4, Z2
-	ADDQ            $0x00000110, R9
-	ADDQ            $0x00000028, DI
-	DECQ            R10
+	ADDQ            $0x00000010, R9
+	ADDQ            $0x00000008, DI
+	TESTQ           R10, R10
 	JNZ             block
 	VMOVUPS         Z1, (AX)
 	VMOVUPS         Z2, 64(AX)
@@ -4731,15 +3268,15 @@ TEXT ·addValues12x32AVX512VNNI(SB), NOSPLIT, $0-88
 	SHLQ $0x06, DX
 	LEAQ (DX)(DX*1), BX
 	LEAQ (DX)(DX*2), SI
-	LEAQ (BX)(BX*2), R8
-	MOVQ dst+0(FP), R9
+	LEAQ (BX)(BX*2), DI
+	MOVQ dst+0(FP), R8
+	LEAQ (R8)(BX*4), R9
 	LEAQ (R9)(BX*4), R10
-	LEAQ (R10)(BX*4), R11
-
 block:
-	MOVQ   AX, DI
-	MOVQ   CX, R12
-	MOVQ   eights+48(FP), R13
+	MOVQ   AX, SI
+	MOVQ   CX, R11
+	MOVQ   eights+48(FP), R12
+	SHLQ   $0x02, R12
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -4764,333 +3301,219 @@ block:
 	VPXORD Z21, Z21, Z21
 	VPXORD Z22, Z22, Z22
 	VPXORD Z23, Z23, Z23
-
-eight0:
-	VPMOVSXBW    (DI), Z24
-	VPMOVSXBW    32(DI), Z25
-	VPBROADCASTD (R12), Z26
+pairs:
+	VPMOVSXBW    (SI), Z24
+	VPMOVSXBW    32(SI), Z25
+	VPBROADCASTD (R11), Z26
 	VPDPWSSD     Z26, Z24, Z0
 	VPDPWSSD     Z26, Z25, Z1
-	VPBROADCASTD 256(R12), Z26
+	VPBROADCASTD 256(R11), Z26
 	VPDPWSSD     Z26, Z24, Z2
 	VPDPWSSD     Z26, Z25, Z3
-	VPBROADCASTD 512(R12), Z26
+	VPBROADCASTD 512(R11), Z26
 	VPDPWSSD     Z26, Z24, Z4
 	VPDPWSSD     Z26, Z25, Z5
-	VPBROADCASTD 768(R12), Z26
+	VPBROADCASTD 768(R11), Z26
 	VPDPWSSD     Z26, Z24, Z6
 	VPDPWSSD     Z26, Z25, Z7
-	VPBROADCASTD 1024(R12), Z26
+	VPBROADCASTD 1024(R11), Z26
 	VPDPWSSD     Z26, Z24, Z8
 	VPDPWSSD     Z26, Z25, Z9
-	VPBROADCASTD 1280(R12), Z26
+	VPBROADCASTD 1280(R11), Z26
 	VPDPWSSD     Z26, Z24, Z10
 	VPDPWSSD     Z26, Z25, Z11
-	VPBROADCASTD 1536(R12), Z26
+	VPBROADCASTD 1536(R11), Z26
 	VPDPWSSD     Z26, Z24, Z12
 	VPDPWSSD     Z26, Z25, Z13
-	VPBROADCASTD 1792(R12), Z26
+	VPBROADCASTD 1792(R11), Z26
 	VPDPWSSD     Z26, Z24, Z14
 	VPDPWSSD     Z26, Z25, Z15
-	VPBROADCASTD 2048(R12), Z26
+	VPBROADCASTD 2048(R11), Z26
 	VPDPWSSD     Z26, Z24, Z16
 	VPDPWSSD     Z26, Z25, Z17
-	VPBROADCASTD 2304(R12), Z26
+	VPBROADCASTD 2304(R11), Z26
 	VPDPWSSD     Z26, Z24, Z18
 	VPDPWSSD     Z26, Z25, Z19
-	VPBROADCASTD 2560(R12), Z26
+	VPBROADCASTD 2560(R11), Z26
 	VPDPWSSD     Z26, Z24, Z20
 	VPDPWSSD     Z26, Z25, Z21
-	VPBROADCASTD 2816(R12), Z26
+	VPBROADCASTD 2816(R11), Z26
 	VPDPWSSD     Z26, Z24, Z22
 	VPDPWSSD     Z26, Z25, Z23
-	VPMOVSXBW    (DI)(DX*1), Z24
-	VPMOVSXBW    32(DI)(DX*1), Z25
-	VPBROADCASTD 4(R12), Z26
-	VPDPWSSD     Z26, Z24, Z0
-	VPDPWSSD     Z26, Z25, Z1
-	VPBROADCASTD 260(R12), Z26
-	VPDPWSSD     Z26, Z24, Z2
-	VPDPWSSD     Z26, Z25, Z3
-	VPBROADCASTD 516(R12), Z26
-	VPDPWSSD     Z26, Z24, Z4
-	VPDPWSSD     Z26, Z25, Z5
-	VPBROADCASTD 772(R12), Z26
-	VPDPWSSD     Z26, Z24, Z6
-	VPDPWSSD     Z26, Z25, Z7
-	VPBROADCASTD 1028(R12), Z26
-	VPDPWSSD     Z26, Z24, Z8
-	VPDPWSSD     Z26, Z25, Z9
-	VPBROADCASTD 1284(R12), Z26
-	VPDPWSSD     Z26, Z24, Z10
-	VPDPWSSD     Z26, Z25, Z11
-	VPBROADCASTD 1540(R12), Z26
-	VPDPWSSD     Z26, Z24, Z12
-	VPDPWSSD     Z26, Z25, Z13
-	VPBROADCASTD 1796(R12), Z26
-	VPDPWSSD     Z26, Z24, Z14
-	VPDPWSSD     Z26, Z25, Z15
-	VPBROADCASTD 2052(R12), Z26
-	VPDPWSSD     Z26, Z24, Z16
-	VPDPWSSD     Z26, Z25, Z17
-	VPBROADCASTD 2308(R12), Z26
-	VPDPWSSD     Z26, Z24, Z18
-	VPDPWSSD     Z26, Z25, Z19
-	VPBROADCASTD 2564(R12), Z26
-	VPDPWSSD     Z26, Z24, Z20
-	VPDPWSSD     Z26, Z25, Z21
-	VPBROADCASTD 2820(R12), Z26
-	VPDPWSSD     Z26, Z24, Z22
-	VPDPWSSD     Z26, Z25, Z23
-	VPMOVSXBW    (DI)(DX*2), Z24
-	VPMOVSXBW    32(DI)(DX*2), Z25
-	VPBROADCASTD 8(R12), Z26
-	VPDPWSSD     Z26, Z24, Z0
-	VPDPWSSD     Z26, Z25, Z1
-	VPBROADCASTD 264(R12), Z26
-	VPDPWSSD     Z26, Z24, Z2
-	VPDPWSSD     Z26, Z25, Z3
-	VPBROADCASTD 520(R12), Z26
-	VPDPWSSD     Z26, Z24, Z4
-	VPDPWSSD     Z26, Z25, Z5
-	VPBROADCASTD 776(R12), Z26
-	VPDPWSSD     Z26, Z24, Z6
-	VPDPWSSD     Z26, Z25, Z7
-	VPBROADCASTD 1032(R12), Z26
-	VPDPWSSD     Z26, Z24, Z8
-	VPDPWSSD     Z26, Z25, Z9
-	VPBROADCASTD 1288(R12), Z26
-	VPDPWSSD     Z26, Z24, Z10
-	VPDPWSSD     Z26, Z25, Z11
-	VPBROADCASTD 1544(R12), Z26
-	VPDPWSSD     Z26, Z24, Z12
-	VPDPWSSD     Z26, Z25, Z13
-	VPBROADCASTD 1800(R12), Z26
-	VPDPWSSD     Z26, Z24, Z14
-	VPDPWSSD     Z26, Z25, Z15
-	VPBROADCASTD 2056(R12), Z26
-	VPDPWSSD     Z26, Z24, Z16
-	VPDPWSSD     Z26, Z25, Z17
-	VPBROADCASTD 2312(R12), Z26
-	VPDPWSSD     Z26, Z24, Z18
-	VPDPWSSD     Z26, Z25, Z19
-	VPBROADCASTD 2568(R12), Z26
-	VPDPWSSD     Z26, Z24, Z20
-	VPDPWSSD     Z26, Z25, Z21
-	VPBROADCASTD 2824(R12), Z26
-	VPDPWSSD     Z26, Z24, Z22
-	VPDPWSSD     Z26, Z25, Z23
-	VPMOVSXBW    (DI)(SI*1), Z24
-	VPMOVSXBW    32(DI)(SI*1), Z25
-	VPBROADCASTD 12(R12), Z26
-	VPDPWSSD     Z26, Z24, Z0
-	VPDPWSSD     Z26, Z25, Z1
-	VPBROADCASTD 268(R12), Z26
-	VPDPWSSD     Z26, Z24, Z2
-	VPDPWSSD     Z26, Z25, Z3
-	VPBROADCASTD 524(R12), Z26
-	VPDPWSSD     Z26, Z24, Z4
-	VPDPWSSD     Z26, Z25, Z5
-	VPBROADCASTD 780(R12), Z26
-	VPDPWSSD     Z26, Z24, Z6
-	VPDPWSSD     Z26, Z25, Z7
-	VPBROADCASTD 1036(R12), Z26
-	VPDPWSSD     Z26, Z24, Z8
-	VPDPWSSD     Z26, Z25, Z9
-	VPBROADCASTD 1292(R12), Z26
-	VPDPWSSD     Z26, Z24, Z10
-	VPDPWSSD     Z26, Z25, Z11
-	VPBROADCASTD 1548(R12), Z26
-	VPDPWSSD     Z26, Z24, Z12
-	VPDPWSSD     Z26, Z25, Z13
-	VPBROADCASTD 1804(R12), Z26
-	VPDPWSSD     Z26, Z24, Z14
-	VPDPWSSD     Z26, Z25, Z15
-	VPBROADCASTD 2060(R12), Z26
-	VPDPWSSD     Z26, Z24, Z16
-	VPDPWSSD     Z26, Z25, Z17
-	VPBROADCASTD 2316(R12), Z26
-	VPDPWSSD     Z26, Z24, Z18
-	VPDPWSSD     Z26, Z25, Z19
-	VPBROADCASTD 2572(R12), Z26
-	VPDPWSSD     Z26, Z24, Z20
-	VPDPWSSD     Z26, Z25, Z21
-	VPBROADCASTD 2828(R12), Z26
-	VPDPWSSD     Z26, Z24, Z22
-	VPDPWSSD     Z26, Z25, Z23
-	ADDQ         $0x10, R12
-	LEAQ         (DI)(DX*4), DI
-	DECQ         R13
-	JNZ          eight0
-	MOVQ         by+24(FP), DI
-	MOVQ         parts+32(FP), R12
-	MOVQ         units+40(FP), R13
-	MOVQ         stride+64(FP), R14
-	SHLQ         $0x02, R14
-	VBROADCASTSS (R13), Z24
-	VBROADCASTSS (R12), Z25
+	ADDQ         $0x04, R11
+	LEAQ         (SI)(DX*1), SI
+	DECQ         R12
+	JNZ          pairs
+	MOVQ         by+24(FP), SI
+	MOVQ         parts+32(FP), R11
+	MOVQ         units+40(FP), R12
+	MOVQ         stride+64(FP), R13
+	SHLQ         $0x02, R13
+	VBROADCASTSS (R12), Z24
+	VBROADCASTSS (R11), Z25
 	VMULPS       Z25, Z24, Z24
-	VBROADCASTSS (DI), Z25
-	ADDQ         R14, R13
+	VBROADCASTSS (SI), Z25
+	ADDQ         R13, R12
 	VCVTDQ2PS    Z0, Z0
-	VMULPS       (R9), Z25, Z26
+	VMULPS       (R8), Z25, Z26
 	VFMADD231PS  Z24, Z0, Z26
-	VMOVUPS      Z26, (R9)
+	VMOVUPS      Z26, (R8)
 	VCVTDQ2PS    Z1, Z1
-	VMULPS       64(R9), Z25, Z25
+	VMULPS       64(R8), Z25, Z25
 	VFMADD231PS  Z24, Z1, Z25
-	VMOVUPS      Z25, 64(R9)
-	VBROADCASTSS (R13), Z24
-	VBROADCASTSS 4(R12), Z25
+	VMOVUPS      Z25, 64(R8)
+	VBROADCASTSS (R12), Z24
+	VBROADCASTSS 4(R11), Z25
 	VMULPS       Z25, Z24, Z24
-	VBROADCASTSS 4(DI), Z25
-	ADDQ         R14, R13
+	VBROADCASTSS 4(SI), Z25
+	ADDQ         R13, R12
 	VCVTDQ2PS    Z2, Z2
-	VMULPS       (R9)(BX*1), Z25, Z26
+	VMULPS       (R8)(BX*1), Z25, Z26
 	VFMADD231PS  Z24, Z2, Z26
-	VMOVUPS      Z26, (R9)(BX*1)
+	VMOVUPS      Z26, (R8)(BX*1)
 	VCVTDQ2PS    Z3, Z3
-	VMULPS       64(R9)(BX*1), Z25, Z25
+	VMULPS       64(R8)(BX*1), Z25, Z25
 	VFMADD231PS  Z24, Z3, Z25
-	VMOVUPS      Z25, 64(R9)(BX*1)
-	VBROADCASTSS (R13), Z24
-	VBROADCASTSS 8(R12), Z25
+	VMOVUPS      Z25, 64(R8)(BX*1)
+	VBROADCASTSS (R12), Z24
+	VBROADCASTSS 8(R11), Z25
 	VMULPS       Z25, Z24, Z24
-	VBROADCASTSS 8(DI), Z25
-	ADDQ         R14, R13
+	VBROADCASTSS 8(SI), Z25
+	ADDQ         R13, R12
 	VCVTDQ2PS    Z4, Z4
-	VMULPS       (R9)(BX*2), Z25, Z26
+	VMULPS       (R8)(BX*2), Z25, Z26
 	VFMADD231PS  Z24, Z4, Z26
-	VMOVUPS      Z26, (R9)(BX*2)
+	VMOVUPS      Z26, (R8)(BX*2)
 	VCVTDQ2PS    Z5, Z5
-	VMULPS       64(R9)(BX*2), Z25, Z25
+	VMULPS       64(R8)(BX*2), Z25, Z25
 	VFMADD231PS  Z24, Z5, Z25
-	VMOVUPS      Z25, 64(R9)(BX*2)
-	VBROADCASTSS (R13), Z24
-	VBROADCASTSS 12(R12), Z25
+	VMOVUPS      Z25, 64(R8)(BX*2)
+	VBROADCASTSS (R12), Z24
+	VBROADCASTSS 12(R11), Z25
 	VMULPS       Z25, Z24, Z24
-	VBROADCASTSS 12(DI), Z25
-	ADDQ         R14, R13
+	VBROADCASTSS 12(SI), Z25
+	ADDQ         R13, R12
 	VCVTDQ2PS    Z6, Z6
-	VMULPS       (R9)(R8*1), Z25, Z26
+	VMULPS       (R8)(DI*1), Z25, Z26
 	VFMADD231PS  Z24, Z6, Z26
-	VMOVUPS      Z26, (R9)(R8*1)
+	VMOVUPS      Z26, (R8)(DI*1)
 	VCVTDQ2PS    Z7, Z7
-	VMULPS       64(R9)(R8*1), Z25, Z25
+	VMULPS       64(R8)(DI*1), Z25, Z25
 	VFMADD231PS  Z24, Z7, Z25
-	VMOVUPS      Z25, 64(R9)(R8*1)
-	VBROADCASTSS (R13), Z24
-	VBROADCASTSS 16(R12), Z25
+	VMOVUPS      Z25, 64(R8)(DI*1)
+	VBROADCASTSS (R12), Z24
+	VBROADCASTSS 16(R11), Z25
 	VMULPS       Z25, Z24, Z24
-	VBROADCASTSS 16(DI), Z25
-	ADDQ         R14, R13
+	VBROADCASTSS 16(SI), Z25
+	ADDQ         R13, R12
 	VCVTDQ2PS    Z8, Z8
-	VMULPS       (R10), Z25, Z26
+	VMULPS       (R9), Z25, Z26
 	VFMADD231PS  Z24, Z8, Z26
-	VMOVUPS      Z26, (R10)
+	VMOVUPS      Z26, (R9)
 	VCVTDQ2PS    Z9, Z9
-	VMULPS       64(R10), Z25, Z25
+	VMULPS       64(R9), Z25, Z25
 	VFMADD231PS  Z24, Z9, Z25
-	VMOVUPS      Z25, 64(R10)
-	VBROADCASTSS (R13), Z24
-	VBROADCASTSS 20(R12), Z25
+	VMOVUPS      Z25, 64(R9)
+	VBROADCASTSS (R12), Z24
+	VBROADCASTSS 20(R11), Z25
 	VMULPS       Z25, Z24, Z24
-	VBROADCASTSS 20(DI), Z25
-	ADDQ         R14, R13
+	VBROADCASTSS 20(SI), Z25
+	ADDQ         R13, R12
 	VCVTDQ2PS    Z10, Z10
-	VMULPS       (R10)(BX*1), Z25, Z26
+	VMULPS       (R9)(BX*1), Z25, Z26
 	VFMADD231PS  Z24, Z10, Z26
-	VMOVUPS      Z26, (R10)(BX*1)
+	VMOVUPS      Z26, (R9)(BX*1)
 	VCVTDQ2PS    Z11, Z11
-	VMULPS       64(R10)(BX*1), Z25, Z25
+	VMULPS       64(R9)(BX*1), Z25, Z25
 	VFMADD231PS  Z24, Z11, Z25
-	VMOVUPS      Z25, 64(R10)(BX*1)
-	VBROADCASTSS (R13), Z24
-	VBROADCASTSS 24(R12), Z25
+	VMOVUPS      Z25, 64(R9)(BX*1)
+	VBROADCASTSS (R12), Z24
+	VBROADCASTSS 24(R11), Z25
 	VMULPS       Z25, Z24, Z24
-	VBROADCASTSS 24(DI), Z25
-	ADDQ         R14, R13
+	VBROADCASTSS 24(SI), Z25
+	ADDQ         R13, R12
 	VCVTDQ2PS    Z12, Z12
-	VMULPS       (R10)(BX*2), Z25, Z26
+	VMULPS       (R9)(BX*2), Z25, Z26
 	VFMADD231PS  Z24, Z12, Z26
-	VMOVUPS      Z26, (R10)(BX*2)
+	VMOVUPS      Z26, (R9)(BX*2)
 	VCVTDQ2PS    Z13, Z13
-	VMULPS       64(R10)(BX*2), Z25, Z25
+	VMULPS       64(R9)(BX*2), Z25, Z25
 	VFMADD231PS  Z24, Z13, Z25
-	VMOVUPS      Z25, 64(R10)(BX*2)
-	VBROADCASTSS (R13), Z24
-	VBROADCASTSS 28(R12), Z25
+	VMOVUPS      Z25, 64(R9)(BX*2)
+	VBROADCASTSS (R12), Z24
+	VBROADCASTSS 28(R11), Z25
 	VMULPS       Z25, Z24, Z24
-	VBROADCASTSS 28(DI), Z25
-	ADDQ         R14, R13
+	VBROADCASTSS 28(SI), Z25
+	ADDQ         R13, R12
 	VCVTDQ2PS    Z14, Z14
-	VMULPS       (R10)(R8*1), Z25, Z26
+	VMULPS       (R9)(DI*1), Z25, Z26
 	VFMADD231PS  Z24, Z14, Z26
-	VMOVUPS      Z26, (R10)(R8*1)
+	VMOVUPS      Z26, (R9)(DI*1)
 	VCVTDQ2PS    Z15, Z15
-	VMULPS       64(R10)(R8*1), Z25, Z25
+	VMULPS       64(R9)(DI*1), Z25, Z25
 	VFMADD231PS  Z24, Z15, Z25
-	VMOVUPS      Z25, 64(R10)(R8*1)
-	VBROADCASTSS (R13), Z24
-	VBROADCASTSS 32(R12), Z25
+	VMOVUPS      Z25, 64(R9)(DI*1)
+	VBROADCASTSS (R12), Z24
+	VBROADCASTSS 32(R11), Z25
 	VMULPS       Z25, Z24, Z24
-	VBROADCASTSS 32(DI), Z25
-	ADDQ         R14, R13
+	VBROADCASTSS 32(SI), Z25
+	ADDQ         R13, R12
 	VCVTDQ2PS    Z16, Z16
-	VMULPS       (R11), Z25, Z26
+	VMULPS       (R10), Z25, Z26
 	VFMADD231PS  Z24, Z16, Z26
-	VMOVUPS      Z26, (R11)
+	VMOVUPS      Z26, (R10)
 	VCVTDQ2PS    Z17, Z17
-	VMULPS       64(R11), Z25, Z25
+	VMULPS       64(R10), Z25, Z25
 	VFMADD231PS  Z24, Z17, Z25
-	VMOVUPS      Z25, 64(R11)
-	VBROADCASTSS (R13), Z24
-	VBROADCASTSS 36(R12), Z25
+	VMOVUPS      Z25, 64(R10)
+	VBROADCASTSS (R12), Z24
+	VBROADCASTSS 36(R11), Z25
 	VMULPS       Z25, Z24, Z24
-	VBROADCASTSS 36(DI), Z25
-	ADDQ         R14, R13
+	VBROADCASTSS 36(SI), Z25
+	ADDQ         R13, R12
 	VCVTDQ2PS    Z18, Z18
-	VMULPS       (R11)(BX*1), Z25, Z26
+	VMULPS       (R10)(BX*1), Z25, Z26
 	VFMADD231PS  Z24, Z18, Z26
-	VMOVUPS      Z26, (R11)(BX*1)
+	VMOVUPS      Z26, (R10)(BX*1)
 	VCVTDQ2PS    Z19, Z19
-	VMULPS       64(R11)(BX*1), Z25, Z25
+	VMULPS       64(R10)(BX*1), Z25, Z25
 	VFMADD231PS  Z24, Z19, Z25
-	VMOVUPS      Z25, 64(R11)(BX*1)
-	VBROADCASTSS (R13), Z24
-	VBROADCASTSS 40(R12), Z25
+	VMOVUPS      Z25, 64(R10)(BX*1)
+	VBROADCASTSS (R12), Z24
+	VBROADCASTSS 40(R11), Z25
 	VMULPS       Z25, Z24, Z24
-	VBROADCASTSS 40(DI), Z25
-	ADDQ         R14, R13
+	VBROADCASTSS 40(SI), Z25
+	ADDQ         R13, R12
 	VCVTDQ2PS    Z20, Z20
-	VMULPS       (R11)(BX*2), Z25, Z26
+	VMULPS       (R10)(BX*2), Z25, Z26
 	VFMADD231PS  Z24, Z20, Z26
-	VMOVUPS      Z26, (R11)(BX*2)
+	VMOVUPS      Z26, (R10)(BX*2)
 	VCVTDQ2PS    Z21, Z21
-	VMULPS       64(R11)(BX*2), Z25, Z25
+	VMULPS       64(R10)(BX*2), Z25, Z25
 	VFMADD231PS  Z24, Z21, Z25
-	VMOVUPS      Z25, 64(R11)(BX*2)
-	VBROADCASTSS (R13), Z24
-	VBROADCASTSS 44(R12), Z25
+	VMOVUPS      Z25, 64(R10)(BX*2)
+	VBROADCASTSS (R12), Z24
+	VBROADCASTSS 44(R11), Z25
 	VMULPS       Z25, Z24, Z24
-	VBROADCASTSS 44(DI), Z25
-	ADDQ         R14, R13
+	VBROADCASTSS 44(SI), Z25
+	ADDQ         R13, R12
 	VCVTDQ2PS    Z22, Z22
-	VMULPS       (R11)(R8*1), Z25, Z26
+	VMULPS       (R10)(DI*1), Z25, Z26
 	VFMADD231PS  Z24, Z22, Z26
-	VMOVUPS      Z26, (R11)(R8*1)
+	VMOVUPS      Z26, (R10)(DI*1)
 	VCVTDQ2PS    Z23, Z23
-	VMULPS       64(R11)(R8*1), Z25, Z25
+	VMULPS       64(R10)(DI*1), Z25, Z25
 	VFMADD231PS  Z24, Z23, Z25
-	VMOVUPS      Z25, 64(R11)(R8*1)
+	VMOVUPS      Z25, 64(R10)(DI*1)
+	ADDQ         $0x00000080, R8
 	ADDQ         $0x00000080, R9
 	ADDQ         $0x00000080, R10
-	ADDQ         $0x00000080, R11
 	ADDQ         $0x00000040, AX
+	DECQ         blocks+56(FP)
 	ADDQ         $0x00000c00, CX
 	ADDQ         $0x04, units+40(FP)
-	DECQ         blocks+56(FP)
-	JNZ          block
+	CMPQ         blocks+56(FP), $0x00
+	JNE          block
 	VZEROUPPER
 	RET
 
@@ -5107,7 +3530,6 @@ TEXT ·addValues4x32AVX512VNNI(SB), NOSPLIT, $0-88
 	LEAQ (SI)(SI*2), R8
 	LEAQ (DI)(DI*2), R10
 	MOVQ dst+0(FP), R11
-
 block:
 	MOVQ   DX, R9
 	MOVQ   BX, R12
@@ -5120,8 +3542,7 @@ block:
 	VPXORD Z5, Z5, Z5
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
-
-eight0:
+pairs:
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_16
 	PREFETCHT0 (AX)
@@ -5130,14 +3551,12 @@ eight0:
 	PREFETCHT0 192(AX)
 	PREFETCHT0 256(AX)
 	JMP        fetched_16
-
 level2_16:
 	PREFETCHT1 (AX)
 	PREFETCHT1 64(AX)
 	PREFETCHT1 128(AX)
 	PREFETCHT1 192(AX)
 	PREFETCHT1 256(AX)
-
 fetched_16:
 	ADDQ         CX, AX
 	VPMOVSXBW    (R9), Z8
@@ -5199,7 +3618,7 @@ fetched_16:
 	ADDQ         $0x10, R12
 	LEAQ         (R9)(SI*4), R9
 	DECQ         R13
-	JNZ          eight0
+	JNZ          pairs
 	MOVQ         by+24(FP), R9
 	MOVQ         parts+32(FP), R12
 	MOVQ         units+40(FP), R13
@@ -5259,10 +3678,11 @@ fetched_16:
 	VMOVUPS      Z9, 64(R11)(R10*1)
 	ADDQ         $0x00000080, R11
 	ADDQ         $0x00000040, DX
+	DECQ         blocks+56(FP)
 	ADDQ         $0x00000400, BX
 	ADDQ         $0x04, units+40(FP)
-	DECQ         blocks+56(FP)
-	JNZ          block
+	CMPQ         blocks+56(FP), $0x00
+	JNE          block
 	VZEROUPPER
 	RET
 
@@ -5279,7 +3699,6 @@ TEXT ·addValues2x32AVX512VNNI(SB), NOSPLIT, $0-88
 	LEAQ (SI)(SI*2), R8
 	LEAQ (DI)(DI*2), R9
 	MOVQ dst+0(FP), R10
-
 block:
 	MOVQ   DX, R9
 	MOVQ   BX, R11
@@ -5292,8 +3711,7 @@ block:
 	VPXORD Z5, Z5, Z5
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
-
-eight0:
+pairs:
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_17
 	PREFETCHT0 (AX)
@@ -5302,14 +3720,12 @@ eight0:
 	PREFETCHT0 192(AX)
 	PREFETCHT0 256(AX)
 	JMP        fetched_17
-
 level2_17:
 	PREFETCHT1 (AX)
 	PREFETCHT1 64(AX)
 	PREFETCHT1 128(AX)
 	PREFETCHT1 192(AX)
 	PREFETCHT1 256(AX)
-
 fetched_17:
 	ADDQ         CX, AX
 	VPMOVSXBW    (R9), Z8
@@ -5347,7 +3763,7 @@ fetched_17:
 	ADDQ         $0x10, R11
 	LEAQ         (R9)(SI*4), R9
 	DECQ         R12
-	JNZ          eight0
+	JNZ          pairs
 	MOVQ         by+24(FP), R9
 	MOVQ         parts+32(FP), R11
 	MOVQ         units+40(FP), R12
@@ -5385,10 +3801,11 @@ fetched_17:
 	VMOVUPS      Z9, 64(R10)(DI*1)
 	ADDQ         $0x00000080, R10
 	ADDQ         $0x00000040, DX
+	DECQ         blocks+56(FP)
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x04, units+40(FP)
-	DECQ         blocks+56(FP)
-	JNZ          block
+	CMPQ         blocks+56(FP), $0x00
+	JNE          block
 	VZEROUPPER
 	RET
 
@@ -5405,7 +3822,6 @@ TEXT ·addValues1x32AVX512VNNI(SB), NOSPLIT, $0-88
 	LEAQ (SI)(SI*2), R8
 	LEAQ (DI)(DI*2), DI
 	MOVQ dst+0(FP), R9
-
 block:
 	MOVQ   DX, DI
 	MOVQ   BX, R10
@@ -5418,8 +3834,7 @@ block:
 	VPXORD Z5, Z5, Z5
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
-
-eight0:
+pairs:
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_18
 	PREFETCHT0 (AX)
@@ -5428,14 +3843,12 @@ eight0:
 	PREFETCHT0 192(AX)
 	PREFETCHT0 256(AX)
 	JMP        fetched_18
-
 level2_18:
 	PREFETCHT1 (AX)
 	PREFETCHT1 64(AX)
 	PREFETCHT1 128(AX)
 	PREFETCHT1 192(AX)
 	PREFETCHT1 256(AX)
-
 fetched_18:
 	ADDQ         CX, AX
 	VPMOVSXBW    (DI), Z8
@@ -5461,7 +3874,7 @@ fetched_18:
 	ADDQ         $0x10, R10
 	LEAQ         (DI)(SI*4), DI
 	DECQ         R11
-	JNZ          eight0
+	JNZ          pairs
 	MOVQ         by+24(FP), DI
 	MOVQ         parts+32(FP), R10
 	MOVQ         units+40(FP), R11
@@ -5488,10 +3901,11 @@ fetched_18:
 	VMOVUPS      Z9, 64(R9)
 	ADDQ         $0x00000080, R9
 	ADDQ         $0x00000040, DX
+	DECQ         blocks+56(FP)
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x04, units+40(FP)
-	DECQ         blocks+56(FP)
-	JNZ          block
+	CMPQ         blocks+56(FP), $0x00
+	JNE          block
 	VZEROUPPER
 	RET
 
@@ -5505,7 +3919,6 @@ TEXT ·scores6x16AVX2(SB), NOSPLIT, $0-56
 	LEAQ   (DX)(DX*2), BX
 	MOVQ   keys+16(FP), BX
 	LEAQ   (CX)(CX*2), SI
-
 tile:
 	MOVQ    q+8(FP), DI
 	LEAQ    (DI)(CX*4), R8
@@ -5523,20 +3936,20 @@ tile:
 	VMOVUPS Y12, 2560(AX)
 	VMOVUPS Y12, 2592(AX)
 	MOVQ    CX, R9
-
 chunk:
-	VPXOR        Y0, Y0, Y0
-	VPXOR        Y1, Y1, Y1
-	VPXOR        Y2, Y2, Y2
-	VPXOR        Y3, Y3, Y3
-	VPXOR        Y4, Y4, Y4
-	VPXOR        Y5, Y5, Y5
-	VPXOR        Y6, Y6, Y6
-	VPXOR        Y7, Y7, Y7
-	VPXOR        Y8, Y8, Y8
-	VPXOR        Y9, Y9, Y9
-	VPXOR        Y10, Y10, Y10
-	VPXOR        Y11, Y11, Y11
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	VPXOR Y4, Y4, Y4
+	VPXOR Y5, Y5, Y5
+	VPXOR Y6, Y6, Y6
+	VPXOR Y7, Y7, Y7
+	VPXOR Y8, Y8, Y8
+	VPXOR Y9, Y9, Y9
+	VPXOR Y10, Y10, Y10
+	VPXOR Y11, Y11, Y11
+terms:
 	VMOVUPS      (BX), Y13
 	VMOVUPS      (BX)(DX*1), Y14
 	VBROADCASTSS (DI), Y15
@@ -5577,286 +3990,12 @@ chunk:
 	VBROADCASTSS 4(R8)(CX*1), Y15
 	VFMADD231PS  Y13, Y15, Y10
 	VFMADD231PS  Y14, Y15, Y11
-	VMOVUPS      64(BX), Y13
-	VMOVUPS      64(BX)(DX*1), Y14
-	VBROADCASTSS 8(DI), Y15
-	VFMADD231PS  Y13, Y15, Y0
-	VFMADD231PS  Y14, Y15, Y1
-	VBROADCASTSS 8(DI)(CX*1), Y15
-	VFMADD231PS  Y13, Y15, Y2
-	VFMADD231PS  Y14, Y15, Y3
-	VBROADCASTSS 8(DI)(CX*2), Y15
-	VFMADD231PS  Y13, Y15, Y4
-	VFMADD231PS  Y14, Y15, Y5
-	VBROADCASTSS 8(DI)(SI*1), Y15
-	VFMADD231PS  Y13, Y15, Y6
-	VFMADD231PS  Y14, Y15, Y7
-	VBROADCASTSS 8(R8), Y15
-	VFMADD231PS  Y13, Y15, Y8
-	VFMADD231PS  Y14, Y15, Y9
-	VBROADCASTSS 8(R8)(CX*1), Y15
-	VFMADD231PS  Y13, Y15, Y10
-	VFMADD231PS  Y14, Y15, Y11
-	VMOVUPS      96(BX), Y13
-	VMOVUPS      96(BX)(DX*1), Y14
-	VBROADCASTSS 12(DI), Y15
-	VFMADD231PS  Y13, Y15, Y0
-	VFMADD231PS  Y14, Y15, Y1
-	VBROADCASTSS 12(DI)(CX*1), Y15
-	VFMADD231PS  Y13, Y15, Y2
-	VFMADD231PS  Y14, Y15, Y3
-	VBROADCASTSS 12(DI)(CX*2), Y15
-	VFMADD231PS  Y13, Y15, Y4
-	VFMADD231PS  Y14, Y15, Y5
-	VBROADCASTSS 12(DI)(SI*1), Y15
-	VFMADD231PS  Y13, Y15, Y6
-	VFMADD231PS  Y14, Y15, Y7
-	VBROADCASTSS 12(R8), Y15
-	VFMADD231PS  Y13, Y15, Y8
-	VFMADD231PS  Y14, Y15, Y9
-	VBROADCASTSS 12(R8)(CX*1), Y15
-	VFMADD231PS  Y13, Y15, Y10
-	VFMADD231PS  Y14, Y15, Y11
-	VMOVUPS      128(BX), Y13
-	VMOVUPS      128(BX)(DX*1), Y14
-	VBROADCASTSS 16(DI), Y15
-	VFMADD231PS  Y13, Y15, Y0
-	VFMADD231PS  Y14, Y15, Y1
-	VBROADCASTSS 16(DI)(CX*1), Y15
-	VFMADD231PS  Y13, Y15, Y2
-	VFMADD231PS  Y14, Y15, Y3
-	VBROADCASTSS 16(DI)(CX*2), Y15
-	VFMADD231PS  Y13, Y15, Y4
-	VFMADD231PS  Y14, Y15, Y5
-	VBROADCASTSS 16(DI)(SI*1), Y15
-	VFMADD231PS  Y13, Y15, Y6
-	VFMADD231PS  Y14, Y15, Y7
-	VBROADCASTSS 16(R8), Y15
-	VFMADD231PS  Y13, Y15, Y8
-	VFMADD231PS  Y14, Y15, Y9
-	VBROADCASTSS 16(R8)(CX*1), Y15
-	VFMADD231PS  Y13, Y15, Y10
-	VFMADD231PS  Y14, Y15, Y11
-	VMOVUPS      160(BX), Y13
-	VMOVUPS      160(BX)(DX*1), Y14
-	VBROADCASTSS 20(DI), Y15
-	VFMADD231PS  Y13, Y15, Y0
-	VFMADD231PS  Y14, Y15, Y1
-	VBROADCASTSS 20(DI)(CX*1), Y15
-	VFMADD231PS  Y13, Y15, Y2
-	VFMADD231PS  Y14, Y15, Y3
-	VBROADCASTSS 20(DI)(CX*2), Y15
-	VFMADD231PS  Y13, Y15, Y4
-	VFMADD231PS  Y14, Y15, Y5
-	VBROADCASTSS 20(DI)(SI*1), Y15
-	VFMADD231PS  Y13, Y15, Y6
-	VFMADD231PS  Y14, Y15, Y7
-	VBROADCASTSS 20(R8), Y15
-	VFMADD231PS  Y13, Y15, Y8
-	VFMADD231PS  Y14, Y15, Y9
-	VBROADCASTSS 20(R8)(CX*1), Y15
-	VFMADD231PS  Y13, Y15, Y10
-	VFMADD231PS  Y14, Y15, Y11
-	VMOVUPS      192(BX), Y13
-	VMOVUPS      192(BX)(DX*1), Y14
-	VBROADCASTSS 24(DI), Y15
-	VFMADD231PS  Y13, Y15, Y0
-	VFMADD231PS  Y14, Y15, Y1
-	VBROADCASTSS 24(DI)(CX*1), Y15
-	VFMADD231PS  Y13, Y15, Y2
-	VFMADD231PS  Y14, Y15, Y3
-	VBROADCASTSS 24(DI)(CX*2), Y15
-	VFMADD231PS  Y13, Y15, Y4
-	VFMADD231PS  Y14, Y15, Y5
-	VBROADCASTSS 24(DI)(SI*1), Y15
-	VFMADD231PS  Y13, Y15, Y6
-	VFMADD231PS  Y14, Y15, Y7
-	VBROADCASTSS 24(R8), Y15
-	VFMADD231PS  Y13, Y15, Y8
-	VFMADD231PS  Y14, Y15, Y9
-	VBROADCASTSS 24(R8)(CX*1), Y15
-	VFMADD231PS  Y13, Y15, Y10
-	VFMADD231PS  Y14, Y15, Y11
-	VMOVUPS      224(BX), Y13
-	VMOVUPS      224(BX)(DX*1), Y14
-	VBROADCASTSS 28(DI), Y15
-	VFMADD231PS  Y13, Y15, Y0
-	VFMADD231PS  Y14, Y15, Y1
-	VBROADCASTSS 28(DI)(CX*1), Y15
-	VFMADD231PS  Y13, Y15, Y2
-	VFMADD231PS  Y14, Y15, Y3
-	VBROADCASTSS 28(DI)(CX*2), Y15
-	VFMADD231PS  Y13, Y15, Y4
-	VFMADD231PS  Y14, Y15, Y5
-	VBROADCASTSS 28(DI)(SI*1), Y15
-	VFMADD231PS  Y13, Y15, Y6
-	VFMADD231PS  Y14, Y15, Y7
-	VBROADCASTSS 28(R8), Y15
-	VFMADD231PS  Y13, Y15, Y8
-	VFMADD231PS  Y14, Y15, Y9
-	VBROADCASTSS 28(R8)(CX*1), Y15
-	VFMADD231PS  Y13, Y15, Y10
-	VFMADD231PS  Y14, Y15, Y11
-	VMOVUPS      256(BX), Y13
-	VMOVUPS      256(BX)(DX*1), Y14
-	VBROADCASTSS 32(DI), Y15
-	VFMADD231PS  Y13, Y15, Y0
-	VFMADD231PS  Y14, Y15, Y1
-	VBROADCASTSS 32(DI)(CX*1), Y15
-	VFMADD231PS  Y13, Y15, Y2
-	VFMADD231PS  Y14, Y15, Y3
-	VBROADCASTSS 32(DI)(CX*2), Y15
-	VFMADD231PS  Y13, Y15, Y4
-	VFMADD231PS  Y14, Y15, Y5
-	VBROADCASTSS 32(DI)(SI*1), Y15
-	VFMADD231PS  Y13, Y15, Y6
-	VFMADD231PS  Y14, Y15, Y7
-	VBROADCASTSS 32(R8), Y15
-	VFMADD231PS  Y13, Y15, Y8
-	VFMADD231PS  Y14, Y15, Y9
-	VBROADCASTSS 32(R8)(CX*1), Y15
-	VFMADD231PS  Y13, Y15, Y10
-	VFMADD231PS  Y14, Y15, Y11
-	VMOVUPS      288(BX), Y13
-	VMOVUPS      288(BX)(DX*1), Y14
-	VBROADCASTSS 36(DI), Y15
-	VFMADD231PS  Y13, Y15, Y0
-	VFMADD231PS  Y14, Y15, Y1
-	VBROADCASTSS 36(DI)(CX*1), Y15
-	VFMADD231PS  Y13, Y15, Y2
-	VFMADD231PS  Y14, Y15, Y3
-	VBROADCASTSS 36(DI)(CX*2), Y15
-	VFMADD231PS  Y13, Y15, Y4
-	VFMADD231PS  Y14, Y15, Y5
-	VBROADCASTSS 36(DI)(SI*1), Y15
-	VFMADD231PS  Y13, Y15, Y6
-	VFMADD231PS  Y14, Y15, Y7
-	VBROADCASTSS 36(R8), Y15
-	VFMADD231PS  Y13, Y15, Y8
-	VFMADD231PS  Y14, Y15, Y9
-	VBROADCASTSS 36(R8)(CX*1), Y15
-	VFMADD231PS  Y13, Y15, Y10
-	VFMADD231PS  Y14, Y15, Y11
-	VMOVUPS      320(BX), Y13
-	VMOVUPS      320(BX)(DX*1), Y14
-	VBROADCASTSS 40(DI), Y15
-	VFMADD231PS  Y13, Y15, Y0
-	VFMADD231PS  Y14, Y15, Y1
-	VBROADCASTSS 40(DI)(CX*1), Y15
-	VFMADD231PS  Y13, Y15, Y2
-	VFMADD231PS  Y14, Y15, Y3
-	VBROADCASTSS 40(DI)(CX*2), Y15
-	VFMADD231PS  Y13, Y15, Y4
-	VFMADD231PS  Y14, Y15, Y5
-	VBROADCASTSS 40(DI)(SI*1), Y15
-	VFMADD231PS  Y13, Y15, Y6
-	VFMADD231PS  Y14, Y15, Y7
-	VBROADCASTSS 40(R8), Y15
-	VFMADD231PS  Y13, Y15, Y8
-	VFMADD231PS  Y14, Y15, Y9
-	VBROADCASTSS 40(R8)(CX*1), Y15
-	VFMADD231PS  Y13, Y15, Y10
-	VFMADD231PS  Y14, Y15, Y11
-	VMOVUPS      352(BX), Y13
-	VMOVUPS      352(BX)(DX*1), Y14
-	VBROADCASTSS 44(DI), Y15
-	VFMADD231PS  Y13, Y15, Y0
-	VFMADD231PS  Y14, Y15, Y1
-	VBROADCASTSS 44(DI)(CX*1), Y15
-	VFMADD231PS  Y13, Y15, Y2
-	VFMADD231PS  Y14, Y15, Y3
-	VBROADCASTSS 44(DI)(CX*2), Y15
-	VFMADD231PS  Y13, Y15, Y4
-	VFMADD231PS  Y14, Y15, Y5
-	VBROADCASTSS 44(DI)(SI*1), Y15
-	VFMADD231PS  Y13, Y15, Y6
-	VFMADD231PS  Y14, Y15, Y7
-	VBROADCASTSS 44(R8), Y15
-	VFMADD231PS  Y13, Y15, Y8
-	VFMADD231PS  Y14, Y15, Y9
-	VBROADCASTSS 44(R8)(CX*1), Y15
-	VFMADD231PS  Y13, Y15, Y10
-	VFMADD231PS  Y14, Y15, Y11
-	VMOVUPS      384(BX), Y13
-	VMOVUPS      384(BX)(DX*1), Y14
-	VBROADCASTSS 48(DI), Y15
-	VFMADD231PS  Y13, Y15, Y0
-	VFMADD231PS  Y14, Y15, Y1
-	VBROADCASTSS 48(DI)(CX*1), Y15
-	VFMADD231PS  Y13, Y15, Y2
-	VFMADD231PS  Y14, Y15, Y3
-	VBROADCASTSS 48(DI)(CX*2), Y15
-	VFMADD231PS  Y13, Y15, Y4
-	VFMADD231PS  Y14, Y15, Y5
-	VBROADCASTSS 48(DI)(SI*1), Y15
-	VFMADD231PS  Y13, Y15, Y6
-	VFMADD231PS  Y14, Y15, Y7
-	VBROADCASTSS 48(R8), Y15
-	VFMADD231PS  Y13, Y15, Y8
-	VFMADD231PS  Y14, Y15, Y9
-	VBROADCASTSS 48(R8)(CX*1), Y15
-	VFMADD231PS  Y13, Y15, Y10
-	VFMADD231PS  Y14, Y15, Y11
-	VMOVUPS      416(BX), Y13
-	VMOVUPS      416(BX)(DX*1), Y14
-	VBROADCASTSS 52(DI), Y15
-	VFMADD231PS  Y13, Y15, Y0
-	VFMADD231PS  Y14, Y15, Y1
-	VBROADCASTSS 52(DI)(CX*1), Y15
-	VFMADD231PS  Y13, Y15, Y2
-	VFMADD231PS  Y14, Y15, Y3
-	VBROADCASTSS 52(DI)(CX*2), Y15
-	VFMADD231PS  Y13, Y15, Y4
-	VFMADD231PS  Y14, Y15, Y5
-	VBROADCASTSS 52(DI)(SI*1), Y15
-	VFMADD231PS  Y13, Y15, Y6
-	VFMADD231PS  Y14, Y15, Y7
-	VBROADCASTSS 52(R8), Y15
-	VFMADD231PS  Y13, Y15, Y8
-	VFMADD231PS  Y14, Y15, Y9
-	VBROADCASTSS 52(R8)(CX*1), Y15
-	VFMADD231PS  Y13, Y15, Y10
-	VFMADD231PS  Y14, Y15, Y11
-	VMOVUPS      448(BX), Y13
-	VMOVUPS      448(BX)(DX*1), Y14
-	VBROADCASTSS 56(DI), Y15
-	VFMADD231PS  Y13, Y15, Y0
-	VFMADD231PS  Y14, Y15, Y1
-	VBROADCASTSS 56(DI)(CX*1), Y15
-	VFMADD231PS  Y13, Y15, Y2
-	VFMADD231PS  Y14, Y15, Y3
-	VBROADCASTSS 56(DI)(CX*2), Y15
-	VFMADD231PS  Y13, Y15, Y4
-	VFMADD231PS  Y14, Y15, Y5
-	VBROADCASTSS 56(DI)(SI*1), Y15
-	VFMADD231PS  Y13, Y15, Y6
-	VFMADD231PS  Y14, Y15, Y7
-	VBROADCASTSS 56(R8), Y15
-	VFMADD231PS  Y13, Y15, Y8
-	VFMADD231PS  Y14, Y15, Y9
-	VBROADCASTSS 56(R8)(CX*1), Y15
-	VFMADD231PS  Y13, Y15, Y10
-	VFMADD231PS  Y14, Y15, Y11
-	VMOVUPS      480(BX), Y13
-	VMOVUPS      480(BX)(DX*1), Y14
-	VBROADCASTSS 60(DI), Y15
-	VFMADD231PS  Y13, Y15, Y0
-	VFMADD231PS  Y14, Y15, Y1
-	VBROADCASTSS 60(DI)(CX*1), Y15
-	VFMADD231PS  Y13, Y15, Y2
-	VFMADD231PS  Y14, Y15, Y3
-	VBROADCASTSS 60(DI)(CX*2), Y15
-	VFMADD231PS  Y13, Y15, Y4
-	VFMADD231PS  Y14, Y15, Y5
-	VBROADCASTSS 60(DI)(SI*1), Y15
-	VFMADD231PS  Y13, Y15, Y6
-	VFMADD231PS  Y14, Y15, Y7
-	VBROADCASTSS 60(R8), Y15
-	VFMADD231PS  Y13, Y15, Y8
-	VFMADD231PS  Y14, Y15, Y9
-	VBROADCASTSS 60(R8)(CX*1), Y15
-	VFMADD231PS  Y13, Y15, Y10
-	VFMADD231PS  Y14, Y15, Y11
+	ADDQ         $0x00000040, BX
+	ADDQ         $0x00000008, DI
+	ADDQ         $0x00000008, R8
+	SUBQ         $0x00000008, R9
+	TESTQ        $0x0000003f, R9
+	JNZ          terms
 	VADDPS       (AX), Y0, Y0
 	VMOVUPS      Y0, (AX)
 	VADDPS       32(AX), Y1, Y1
@@ -5881,10 +4020,7 @@ chunk:
 	VMOVUPS      Y10, 2560(AX)
 	VADDPS       2592(AX), Y11, Y11
 	VMOVUPS      Y11, 2592(AX)
-	ADDQ         $0x00000200, BX
-	ADDQ         $0x00000040, DI
-	ADDQ         $0x00000040, R8
-	SUBQ         $0x00000040, R9
+	TESTQ        R9, R9
 	JNZ          chunk
 	ADDQ         DX, BX
 	ADDQ         $0x00000040, AX
@@ -5905,7 +4041,6 @@ TEXT ·scores2x32AVX2(SB), NOSPLIT, $0-56
 	LEAQ   (SI)(SI*2), DI
 	MOVQ   keys+16(FP), R8
 	LEAQ   (BX)(BX*2), R9
-
 tile:
 	MOVQ    q+8(FP), R9
 	VXORPS  X8, X8, X8
@@ -5918,7 +4053,6 @@ tile:
 	VMOVUPS Y8, 576(AX)
 	VMOVUPS Y8, 608(AX)
 	MOVQ    BX, R10
-
 chunk:
 	VPXOR      Y0, Y0, Y0
 	VPXOR      Y1, Y1, Y1
@@ -5963,7 +4097,6 @@ chunk:
 	PREFETCHT0 1920(CX)
 	PREFETCHT0 1984(CX)
 	JMP        fetched_19
-
 level2_19:
 	PREFETCHT1 (CX)
 	PREFETCHT1 64(CX)
@@ -5997,8 +4130,8 @@ level2_19:
 	PREFETCHT1 1856(CX)
 	PREFETCHT1 1920(CX)
 	PREFETCHT1 1984(CX)
-
 fetched_19:
+terms:
 	VMOVUPS      (R8), Y9
 	VMOVUPS      (R8)(SI*1), Y10
 	VMOVUPS      (R8)(SI*2), Y11
@@ -6111,118 +4244,11 @@ fetched_19:
 	VFMADD231PS  Y10, Y13, Y5
 	VFMADD231PS  Y11, Y13, Y6
 	VFMADD231PS  Y12, Y13, Y7
-	VMOVUPS      256(R8), Y9
-	VMOVUPS      256(R8)(SI*1), Y10
-	VMOVUPS      256(R8)(SI*2), Y11
-	VMOVUPS      256(R8)(DI*1), Y12
-	VBROADCASTSS 32(R9), Y13
-	VFMADD231PS  Y9, Y13, Y0
-	VFMADD231PS  Y10, Y13, Y1
-	VFMADD231PS  Y11, Y13, Y2
-	VFMADD231PS  Y12, Y13, Y3
-	VBROADCASTSS 32(R9)(BX*1), Y13
-	VFMADD231PS  Y9, Y13, Y4
-	VFMADD231PS  Y10, Y13, Y5
-	VFMADD231PS  Y11, Y13, Y6
-	VFMADD231PS  Y12, Y13, Y7
-	VMOVUPS      288(R8), Y9
-	VMOVUPS      288(R8)(SI*1), Y10
-	VMOVUPS      288(R8)(SI*2), Y11
-	VMOVUPS      288(R8)(DI*1), Y12
-	VBROADCASTSS 36(R9), Y13
-	VFMADD231PS  Y9, Y13, Y0
-	VFMADD231PS  Y10, Y13, Y1
-	VFMADD231PS  Y11, Y13, Y2
-	VFMADD231PS  Y12, Y13, Y3
-	VBROADCASTSS 36(R9)(BX*1), Y13
-	VFMADD231PS  Y9, Y13, Y4
-	VFMADD231PS  Y10, Y13, Y5
-	VFMADD231PS  Y11, Y13, Y6
-	VFMADD231PS  Y12, Y13, Y7
-	VMOVUPS      320(R8), Y9
-	VMOVUPS      320(R8)(SI*1), Y10
-	VMOVUPS      320(R8)(SI*2), Y11
-	VMOVUPS      320(R8)(DI*1), Y12
-	VBROADCASTSS 40(R9), Y13
-	VFMADD231PS  Y9, Y13, Y0
-	VFMADD231PS  Y10, Y13, Y1
-	VFMADD231PS  Y11, Y13, Y2
-	VFMADD231PS  Y12, Y13, Y3
-	VBROADCASTSS 40(R9)(BX*1), Y13
-	VFMADD231PS  Y9, Y13, Y4
-	VFMADD231PS  Y10, Y13, Y5
-	VFMADD231PS  Y11, Y13, Y6
-	VFMADD231PS  Y12, Y13, Y7
-	VMOVUPS      352(R8), Y9
-	VMOVUPS      352(R8)(SI*1), Y10
-	VMOVUPS      352(R8)(SI*2), Y11
-	VMOVUPS      352(R8)(DI*1), Y12
-	VBROADCASTSS 44(R9), Y13
-	VFMADD231PS  Y9, Y13, Y0
-	VFMADD231PS  Y10, Y13, Y1
-	VFMADD231PS  Y11, Y13, Y2
-	VFMADD231PS  Y12, Y13, Y3
-	VBROADCASTSS 44(R9)(BX*1), Y13
-	VFMADD231PS  Y9, Y13, Y4
-	VFMADD231PS  Y10, Y13, Y5
-	VFMADD231PS  Y11, Y13, Y6
-	VFMADD231PS  Y12, Y13, Y7
-	VMOVUPS      384(R8), Y9
-	VMOVUPS      384(R8)(SI*1), Y10
-	VMOVUPS      384(R8)(SI*2), Y11
-	VMOVUPS      384(R8)(DI*1), Y12
-	VBROADCASTSS 48(R9), Y13
-	VFMADD231PS  Y9, Y13, Y0
-	VFMADD231PS  Y10, Y13, Y1
-	VFMADD231PS  Y11, Y13, Y2
-	VFMADD231PS  Y12, Y13, Y3
-	VBROADCASTSS 48(R9)(BX*1), Y13
-	VFMADD231PS  Y9, Y13, Y4
-	VFMADD231PS  Y10, Y13, Y5
-	VFMADD231PS  Y11, Y13, Y6
-	VFMADD231PS  Y12, Y13, Y7
-	VMOVUPS      416(R8), Y9
-	VMOVUPS      416(R8)(SI*1), Y10
-	VMOVUPS      416(R8)(SI*2), Y11
-	VMOVUPS      416(R8)(DI*1), Y12
-	VBROADCASTSS 52(R9), Y13
-	VFMADD231PS  Y9, Y13, Y0
-	VFMADD231PS  Y10, Y13, Y1
-	VFMADD231PS  Y11, Y13, Y2
-	VFMADD231PS  Y12, Y13, Y3
-	VBROADCASTSS 52(R9)(BX*1), Y13
-	VFMADD231PS  Y9, Y13, Y4
-	VFMADD231PS  Y10, Y13, Y5
-	VFMADD231PS  Y11, Y13, Y6
-	VFMADD231PS  Y12, Y13, Y7
-	VMOVUPS      448(R8), Y9
-	VMOVUPS      448(R8)(SI*1), Y10
-	VMOVUPS      448(R8)(SI*2), Y11
-	VMOVUPS      448(R8)(DI*1), Y12
-	VBROADCASTSS 56(R9), Y13
-	VFMADD231PS  Y9, Y13, Y0
-	VFMADD231PS  Y10, Y13, Y1
-	VFMADD231PS  Y11, Y13, Y2
-	VFMADD231PS  Y12, Y13, Y3
-	VBROADCASTSS 56(R9)(BX*1), Y13
-	VFMADD231PS  Y9, Y13, Y4
-	VFMADD231PS  Y10, Y13, Y5
-	VFMADD231PS  Y11, Y13, Y6
-	VFMADD231PS  Y12, Y13, Y7
-	VMOVUPS      480(R8), Y9
-	VMOVUPS      480(R8)(SI*1), Y10
-	VMOVUPS      480(R8)(SI*2), Y11
-	VMOVUPS      480(R8)(DI*1), Y12
-	VBROADCASTSS 60(R9), Y13
-	VFMADD231PS  Y9, Y13, Y0
-	VFMADD231PS  Y10, Y13, Y1
-	VFMADD231PS  Y11, Y13, Y2
-	VFMADD231PS  Y12, Y13, Y3
-	VBROADCASTSS 60(R9)(BX*1), Y13
-	VFMADD231PS  Y9, Y13, Y4
-	VFMADD231PS  Y10, Y13, Y5
-	VFMADD231PS  Y11, Y13, Y6
-	VFMADD231PS  Y12, Y13, Y7
+	ADDQ         $0x00000100, R8
+	ADDQ         $0x00000020, R9
+	SUBQ         $0x00000020, R10
+	TESTQ        $0x0000003f, R10
+	JNZ          terms
 	VADDPS       (AX), Y0, Y0
 	VMOVUPS      Y0, (AX)
 	VADDPS       32(AX), Y1, Y1
@@ -6240,9 +4266,7 @@ fetched_19:
 	VADDPS       608(AX), Y7, Y7
 	VMOVUPS      Y7, 608(AX)
 	ADDQ         DX, CX
-	ADDQ         $0x00000200, R8
-	ADDQ         $0x00000040, R9
-	SUBQ         $0x00000040, R10
+	TESTQ        R10, R10
 	JNZ          chunk
 	ADDQ         SI, R8
 	ADDQ         SI, R8
@@ -6265,7 +4289,6 @@ TEXT ·scores1x32AVX2(SB), NOSPLIT, $0-56
 	LEAQ   (SI)(SI*2), DI
 	MOVQ   keys+16(FP), R8
 	LEAQ   (BX)(BX*2), R9
-
 tile:
 	MOVQ    q+8(FP), R9
 	VXORPS  X4, X4, X4
@@ -6274,7 +4297,6 @@ tile:
 	VMOVUPS Y4, 64(AX)
 	VMOVUPS Y4, 96(AX)
 	MOVQ    BX, R10
-
 chunk:
 	VPXOR      Y0, Y0, Y0
 	VPXOR      Y1, Y1, Y1
@@ -6315,7 +4337,6 @@ chunk:
 	PREFETCHT0 1920(CX)
 	PREFETCHT0 1984(CX)
 	JMP        fetched_20
-
 level2_20:
 	PREFETCHT1 (CX)
 	PREFETCHT1 64(CX)
@@ -6349,8 +4370,8 @@ level2_20:
 	PREFETCHT1 1856(CX)
 	PREFETCHT1 1920(CX)
 	PREFETCHT1 1984(CX)
-
 fetched_20:
+terms:
 	VMOVUPS      (R8), Y5
 	VMOVUPS      (R8)(SI*1), Y6
 	VMOVUPS      (R8)(SI*2), Y7
@@ -6423,78 +4444,11 @@ fetched_20:
 	VFMADD231PS  Y6, Y9, Y1
 	VFMADD231PS  Y7, Y9, Y2
 	VFMADD231PS  Y8, Y9, Y3
-	VMOVUPS      256(R8), Y5
-	VMOVUPS      256(R8)(SI*1), Y6
-	VMOVUPS      256(R8)(SI*2), Y7
-	VMOVUPS      256(R8)(DI*1), Y8
-	VBROADCASTSS 32(R9), Y9
-	VFMADD231PS  Y5, Y9, Y0
-	VFMADD231PS  Y6, Y9, Y1
-	VFMADD231PS  Y7, Y9, Y2
-	VFMADD231PS  Y8, Y9, Y3
-	VMOVUPS      288(R8), Y5
-	VMOVUPS      288(R8)(SI*1), Y6
-	VMOVUPS      288(R8)(SI*2), Y7
-	VMOVUPS      288(R8)(DI*1), Y8
-	VBROADCASTSS 36(R9), Y9
-	VFMADD231PS  Y5, Y9, Y0
-	VFMADD231PS  Y6, Y9, Y1
-	VFMADD231PS  Y7, Y9, Y2
-	VFMADD231PS  Y8, Y9, Y3
-	VMOVUPS      320(R8), Y5
-	VMOVUPS      320(R8)(SI*1), Y6
-	VMOVUPS      320(R8)(SI*2), Y7
-	VMOVUPS      320(R8)(DI*1), Y8
-	VBROADCASTSS 40(R9), Y9
-	VFMADD231PS  Y5, Y9, Y0
-	VFMADD231PS  Y6, Y9, Y1
-	VFMADD231PS  Y7, Y9, Y2
-	VFMADD231PS  Y8, Y9, Y3
-	VMOVUPS      352(R8), Y5
-	VMOVUPS      352(R8)(SI*1), Y6
-	VMOVUPS      352(R8)(SI*2), Y7
-	VMOVUPS      352(R8)(DI*1), Y8
-	VBROADCASTSS 44(R9), Y9
-	VFMADD231PS  Y5, Y9, Y0
-	VFMADD231PS  Y6, Y9, Y1
-	VFMADD231PS  Y7, Y9, Y2
-	VFMADD231PS  Y8, Y9, Y3
-	VMOVUPS      384(R8), Y5
-	VMOVUPS      384(R8)(SI*1), Y6
-	VMOVUPS      384(R8)(SI*2), Y7
-	VMOVUPS      384(R8)(DI*1), Y8
-	VBROADCASTSS 48(R9), Y9
-	VFMADD231PS  Y5, Y9, Y0
-	VFMADD231PS  Y6, Y9, Y1
-	VFMADD231PS  Y7, Y9, Y2
-	VFMADD231PS  Y8, Y9, Y3
-	VMOVUPS      416(R8), Y5
-	VMOVUPS      416(R8)(SI*1), Y6
-	VMOVUPS      416(R8)(SI*2), Y7
-	VMOVUPS      416(R8)(DI*1), Y8
-	VBROADCASTSS 52(R9), Y9
-	VFMADD231PS  Y5, Y9, Y0
-	VFMADD231PS  Y6, Y9, Y1
-	VFMADD231PS  Y7, Y9, Y2
-	VFMADD231PS  Y8, Y9, Y3
-	VMOVUPS      448(R8), Y5
-	VMOVUPS      448(R8)(SI*1), Y6
-	VMOVUPS      448(R8)(SI*2), Y7
-	VMOVUPS      448(R8)(DI*1), Y8
-	VBROADCASTSS 56(R9), Y9
-	VFMADD231PS  Y5, Y9, Y0
-	VFMADD231PS  Y6, Y9, Y1
-	VFMADD231PS  Y7, Y9, Y2
-	VFMADD231PS  Y8, Y9, Y3
-	VMOVUPS      480(R8), Y5
-	VMOVUPS      480(R8)(SI*1), Y6
-	VMOVUPS      480(R8)(SI*2), Y7
-	VMOVUPS      480(R8)(DI*1), Y8
-	VBROADCASTSS 60(R9), Y9
-	VFMADD231PS  Y5, Y9, Y0
-	VFMADD231PS  Y6, Y9, Y1
-	VFMADD231PS  Y7, Y9, Y2
-	VFMADD231PS  Y8, Y9, Y3
+	ADDQ         $0x00000100, R8
+	ADDQ         $0x00000020, R9
+	SUBQ         $0x00000020, R10
+	TESTQ        $0x0000003f, R10
+	JNZ          terms
 	VADDPS       (AX), Y0, Y0
 	VMOVUPS      Y0, (AX)
 	VADDPS       32(AX), Y1, Y1
@@ -6504,9 +4458,7 @@ fetched_20:
 	VADDPS       96(AX), Y3, Y3
 	VMOVUPS      Y3, 96(AX)
 	ADDQ         DX, CX
-	ADDQ         $0x00000200, R8
-	ADDQ         $0x00000040, R9
-	SUBQ         $0x00000040, R10
+	TESTQ        R10, R10
 	JNZ          chunk
 	ADDQ         SI, R8
 	ADDQ         SI, R8
@@ -6527,7 +4479,6 @@ TEXT ·weighted6x16AVX2(SB), NOSPLIT, $0-64
 	LEAQ   (CX)(CX*2), BX
 	MOVQ   dst+0(FP), SI
 	LEAQ   (SI)(CX*4), DI
-
 tile:
 	MOVQ    weights+8(FP), R8
 	MOVQ    positions+24(FP), R10
@@ -6544,7 +4495,6 @@ tile:
 	VMOVUPS 32(DI), Y9
 	VMOVUPS (DI)(CX*1), Y10
 	VMOVUPS 32(DI)(CX*1), Y11
-
 position:
 	VMOVUPS      (R9), Y12
 	VMOVUPS      32(R9), Y13
@@ -6601,7 +4551,6 @@ TEXT ·weighted2x32AVX2(SB), NOSPLIT, $0-64
 	SHLQ   $0x02, BX
 	LEAQ   (BX)(BX*2), DI
 	MOVQ   dst+0(FP), DI
-
 tile:
 	MOVQ    weights+8(FP), R8
 	MOVQ    positions+24(FP), R10
@@ -6614,18 +4563,15 @@ tile:
 	VMOVUPS 32(DI)(BX*1), Y5
 	VMOVUPS 64(DI)(BX*1), Y6
 	VMOVUPS 96(DI)(BX*1), Y7
-
 position:
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_21
 	PREFETCHT0 (CX)
 	PREFETCHT0 64(CX)
 	JMP        fetched_21
-
 level2_21:
 	PREFETCHT1 (CX)
 	PREFETCHT1 64(CX)
-
 fetched_21:
 	ADDQ         DX, CX
 	VMOVUPS      (R9), Y8
@@ -6672,7 +4618,6 @@ TEXT ·weighted2x16AVX2(SB), NOSPLIT, $0-64
 	SHLQ   $0x02, BX
 	LEAQ   (BX)(BX*2), DI
 	MOVQ   dst+0(FP), DI
-
 tile:
 	MOVQ    weights+8(FP), R8
 	MOVQ    positions+24(FP), R10
@@ -6681,16 +4626,13 @@ tile:
 	VMOVUPS 32(DI), Y1
 	VMOVUPS (DI)(BX*1), Y2
 	VMOVUPS 32(DI)(BX*1), Y3
-
 position:
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_22
 	PREFETCHT0 (CX)
 	JMP        fetched_22
-
 level2_22:
 	PREFETCHT1 (CX)
-
 fetched_22:
 	ADDQ         DX, CX
 	VMOVUPS      (R9), Y4
@@ -6727,23 +4669,19 @@ TEXT ·weighted1x16AVX2(SB), NOSPLIT, $0-64
 	SHLQ   $0x02, BX
 	LEAQ   (BX)(BX*2), BX
 	MOVQ   dst+0(FP), BX
-
 tile:
 	MOVQ    weights+8(FP), DI
 	MOVQ    positions+24(FP), R9
 	MOVQ    AX, R8
 	VMOVUPS (BX), Y0
 	VMOVUPS 32(BX), Y1
-
 position:
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_23
 	PREFETCHT0 (CX)
 	JMP        fetched_23
-
 level2_23:
 	PREFETCHT1 (CX)
-
 fetched_23:
 	ADDQ         DX, CX
 	VMOVUPS      (R8), Y2
@@ -6776,7 +4714,6 @@ TEXT ·scoresF16x4x16AVX2(SB), NOSPLIT, $0-56
 	LEAQ   (SI)(SI*2), DI
 	MOVQ   keys+16(FP), DI
 	LEAQ   (BX)(BX*2), R8
-
 tile:
 	MOVQ    q+8(FP), R9
 	VXORPS  X8, X8, X8
@@ -6789,7 +4726,6 @@ tile:
 	VMOVUPS Y8, 1536(AX)
 	VMOVUPS Y8, 1568(AX)
 	MOVQ    BX, R10
-
 chunk:
 	VPXOR      Y0, Y0, Y0
 	VPXOR      Y1, Y1, Y1
@@ -6810,7 +4746,6 @@ chunk:
 	PREFETCHT0 384(CX)
 	PREFETCHT0 448(CX)
 	JMP        fetched_24
-
 level2_24:
 	PREFETCHT1 (CX)
 	PREFETCHT1 64(CX)
@@ -6820,8 +4755,8 @@ level2_24:
 	PREFETCHT1 320(CX)
 	PREFETCHT1 384(CX)
 	PREFETCHT1 448(CX)
-
 fetched_24:
+terms:
 	VCVTPH2PS    (DI), Y9
 	VCVTPH2PS    (DI)(SI*1), Y10
 	VBROADCASTSS (R9), Y11
@@ -6934,118 +4869,11 @@ fetched_24:
 	VBROADCASTSS 28(R9)(R8*1), Y11
 	VFMADD231PS  Y9, Y11, Y6
 	VFMADD231PS  Y10, Y11, Y7
-	VCVTPH2PS    128(DI), Y9
-	VCVTPH2PS    128(DI)(SI*1), Y10
-	VBROADCASTSS 32(R9), Y11
-	VFMADD231PS  Y9, Y11, Y0
-	VFMADD231PS  Y10, Y11, Y1
-	VBROADCASTSS 32(R9)(BX*1), Y11
-	VFMADD231PS  Y9, Y11, Y2
-	VFMADD231PS  Y10, Y11, Y3
-	VBROADCASTSS 32(R9)(BX*2), Y11
-	VFMADD231PS  Y9, Y11, Y4
-	VFMADD231PS  Y10, Y11, Y5
-	VBROADCASTSS 32(R9)(R8*1), Y11
-	VFMADD231PS  Y9, Y11, Y6
-	VFMADD231PS  Y10, Y11, Y7
-	VCVTPH2PS    144(DI), Y9
-	VCVTPH2PS    144(DI)(SI*1), Y10
-	VBROADCASTSS 36(R9), Y11
-	VFMADD231PS  Y9, Y11, Y0
-	VFMADD231PS  Y10, Y11, Y1
-	VBROADCASTSS 36(R9)(BX*1), Y11
-	VFMADD231PS  Y9, Y11, Y2
-	VFMADD231PS  Y10, Y11, Y3
-	VBROADCASTSS 36(R9)(BX*2), Y11
-	VFMADD231PS  Y9, Y11, Y4
-	VFMADD231PS  Y10, Y11, Y5
-	VBROADCASTSS 36(R9)(R8*1), Y11
-	VFMADD231PS  Y9, Y11, Y6
-	VFMADD231PS  Y10, Y11, Y7
-	VCVTPH2PS    160(DI), Y9
-	VCVTPH2PS    160(DI)(SI*1), Y10
-	VBROADCASTSS 40(R9), Y11
-	VFMADD231PS  Y9, Y11, Y0
-	VFMADD231PS  Y10, Y11, Y1
-	VBROADCASTSS 40(R9)(BX*1), Y11
-	VFMADD231PS  Y9, Y11, Y2
-	VFMADD231PS  Y10, Y11, Y3
-	VBROADCASTSS 40(R9)(BX*2), Y11
-	VFMADD231PS  Y9, Y11, Y4
-	VFMADD231PS  Y10, Y11, Y5
-	VBROADCASTSS 40(R9)(R8*1), Y11
-	VFMADD231PS  Y9, Y11, Y6
-	VFMADD231PS  Y10, Y11, Y7
-	VCVTPH2PS    176(DI), Y9
-	VCVTPH2PS    176(DI)(SI*1), Y10
-	VBROADCASTSS 44(R9), Y11
-	VFMADD231PS  Y9, Y11, Y0
-	VFMADD231PS  Y10, Y11, Y1
-	VBROADCASTSS 44(R9)(BX*1), Y11
-	VFMADD231PS  Y9, Y11, Y2
-	VFMADD231PS  Y10, Y11, Y3
-	VBROADCASTSS 44(R9)(BX*2), Y11
-	VFMADD231PS  Y9, Y11, Y4
-	VFMADD231PS  Y10, Y11, Y5
-	VBROADCASTSS 44(R9)(R8*1), Y11
-	VFMADD231PS  Y9, Y11, Y6
-	VFMADD231PS  Y10, Y11, Y7
-	VCVTPH2PS    192(DI), Y9
-	VCVTPH2PS    192(DI)(SI*1), Y10
-	VBROADCASTSS 48(R9), Y11
-	VFMADD231PS  Y9, Y11, Y0
-	VFMADD231PS  Y10, Y11, Y1
-	VBROADCASTSS 48(R9)(BX*1), Y11
-	VFMADD231PS  Y9, Y11, Y2
-	VFMADD231PS  Y10, Y11, Y3
-	VBROADCASTSS 48(R9)(BX*2), Y11
-	VFMADD231PS  Y9, Y11, Y4
-	VFMADD231PS  Y10, Y11, Y5
-	VBROADCASTSS 48(R9)(R8*1), Y11
-	VFMADD231PS  Y9, Y11, Y6
-	VFMADD231PS  Y10, Y11, Y7
-	VCVTPH2PS    208(DI), Y9
-	VCVTPH2PS    208(DI)(SI*1), Y10
-	VBROADCASTSS 52(R9), Y11
-	VFMADD231PS  Y9, Y11, Y0
-	VFMADD231PS  Y10, Y11, Y1
-	VBROADCASTSS 52(R9)(BX*1), Y11
-	VFMADD231PS  Y9, Y11, Y2
-	VFMADD231PS  Y10, Y11, Y3
-	VBROADCASTSS 52(R9)(BX*2), Y11
-	VFMADD231PS  Y9, Y11, Y4
-	VFMADD231PS  Y10, Y11, Y5
-	VBROADCASTSS 52(R9)(R8*1), Y11
-	VFMADD231PS  Y9, Y11, Y6
-	VFMADD231PS  Y10, Y11, Y7
-	VCVTPH2PS    224(DI), Y9
-	VCVTPH2PS    224(DI)(SI*1), Y10
-	VBROADCASTSS 56(R9), Y11
-	VFMADD231PS  Y9, Y11, Y0
-	VFMADD231PS  Y10, Y11, Y1
-	VBROADCASTSS 56(R9)(BX*1), Y11
-	VFMADD231PS  Y9, Y11, Y2
-	VFMADD231PS  Y10, Y11, Y3
-	VBROADCASTSS 56(R9)(BX*2), Y11
-	VFMADD231PS  Y9, Y11, Y4
-	VFMADD231PS  Y10, Y11, Y5
-	VBROADCASTSS 56(R9)(R8*1), Y11
-	VFMADD231PS  Y9, Y11, Y6
-	VFMADD231PS  Y10, Y11, Y7
-	VCVTPH2PS    240(DI), Y9
-	VCVTPH2PS    240(DI)(SI*1), Y10
-	VBROADCASTSS 60(R9), Y11
-	VFMADD231PS  Y9, Y11, Y0
-	VFMADD231PS  Y10, Y11, Y1
-	VBROADCASTSS 60(R9)(BX*1), Y11
-	VFMADD231PS  Y9, Y11, Y2
-	VFMADD231PS  Y10, Y11, Y3
-	VBROADCASTSS 60(R9)(BX*2), Y11
-	VFMADD231PS  Y9, Y11, Y4
-	VFMADD231PS  Y10, Y11, Y5
-	VBROADCASTSS 60(R9)(R8*1), Y11
-	VFMADD231PS  Y9, Y11, Y6
-	VFMADD231PS  Y10, Y11, Y7
+	ADDQ         $0x00000080, DI
+	ADDQ         $0x00000020, R9
+	SUBQ         $0x00000020, R10
+	TESTQ        $0x0000003f, R10
+	JNZ          terms
 	VADDPS       (AX), Y0, Y0
 	VMOVUPS      Y0, (AX)
 	VADDPS       32(AX), Y1, Y1
@@ -7063,9 +4891,7 @@ fetched_24:
 	VADDPS       1568(AX), Y7, Y7
 	VMOVUPS      Y7, 1568(AX)
 	ADDQ         DX, CX
-	ADDQ         $0x00000100, DI
-	ADDQ         $0x00000040, R9
-	SUBQ         $0x00000040, R10
+	TESTQ        R10, R10
 	JNZ          chunk
 	ADDQ         SI, DI
 	ADDQ         $0x00000040, AX
@@ -7086,7 +4912,6 @@ TEXT ·scoresF16x2x32AVX2(SB), NOSPLIT, $0-56
 	LEAQ   (SI)(SI*2), DI
 	MOVQ   keys+16(FP), R8
 	LEAQ   (BX)(BX*2), R9
-
 tile:
 	MOVQ    q+8(FP), R9
 	VXORPS  X8, X8, X8
@@ -7099,7 +4924,6 @@ tile:
 	VMOVUPS Y8, 576(AX)
 	VMOVUPS Y8, 608(AX)
 	MOVQ    BX, R10
-
 chunk:
 	VPXOR      Y0, Y0, Y0
 	VPXOR      Y1, Y1, Y1
@@ -7128,7 +4952,6 @@ chunk:
 	PREFETCHT0 896(CX)
 	PREFETCHT0 960(CX)
 	JMP        fetched_25
-
 level2_25:
 	PREFETCHT1 (CX)
 	PREFETCHT1 64(CX)
@@ -7146,8 +4969,8 @@ level2_25:
 	PREFETCHT1 832(CX)
 	PREFETCHT1 896(CX)
 	PREFETCHT1 960(CX)
-
 fetched_25:
+terms:
 	VCVTPH2PS    (R8), Y9
 	VCVTPH2PS    (R8)(SI*1), Y10
 	VCVTPH2PS    (R8)(SI*2), Y11
@@ -7260,118 +5083,11 @@ fetched_25:
 	VFMADD231PS  Y10, Y13, Y5
 	VFMADD231PS  Y11, Y13, Y6
 	VFMADD231PS  Y12, Y13, Y7
-	VCVTPH2PS    128(R8), Y9
-	VCVTPH2PS    128(R8)(SI*1), Y10
-	VCVTPH2PS    128(R8)(SI*2), Y11
-	VCVTPH2PS    128(R8)(DI*1), Y12
-	VBROADCASTSS 32(R9), Y13
-	VFMADD231PS  Y9, Y13, Y0
-	VFMADD231PS  Y10, Y13, Y1
-	VFMADD231PS  Y11, Y13, Y2
-	VFMADD231PS  Y12, Y13, Y3
-	VBROADCASTSS 32(R9)(BX*1), Y13
-	VFMADD231PS  Y9, Y13, Y4
-	VFMADD231PS  Y10, Y13, Y5
-	VFMADD231PS  Y11, Y13, Y6
-	VFMADD231PS  Y12, Y13, Y7
-	VCVTPH2PS    144(R8), Y9
-	VCVTPH2PS    144(R8)(SI*1), Y10
-	VCVTPH2PS    144(R8)(SI*2), Y11
-	VCVTPH2PS    144(R8)(DI*1), Y12
-	VBROADCASTSS 36(R9), Y13
-	VFMADD231PS  Y9, Y13, Y0
-	VFMADD231PS  Y10, Y13, Y1
-	VFMADD231PS  Y11, Y13, Y2
-	VFMADD231PS  Y12, Y13, Y3
-	VBROADCASTSS 36(R9)(BX*1), Y13
-	VFMADD231PS  Y9, Y13, Y4
-	VFMADD231PS  Y10, Y13, Y5
-	VFMADD231PS  Y11, Y13, Y6
-	VFMADD231PS  Y12, Y13, Y7
-	VCVTPH2PS    160(R8), Y9
-	VCVTPH2PS    160(R8)(SI*1), Y10
-	VCVTPH2PS    160(R8)(SI*2), Y11
-	VCVTPH2PS    160(R8)(DI*1), Y12
-	VBROADCASTSS 40(R9), Y13
-	VFMADD231PS  Y9, Y13, Y0
-	VFMADD231PS  Y10, Y13, Y1
-	VFMADD231PS  Y11, Y13, Y2
-	VFMADD231PS  Y12, Y13, Y3
-	VBROADCASTSS 40(R9)(BX*1), Y13
-	VFMADD231PS  Y9, Y13, Y4
-	VFMADD231PS  Y10, Y13, Y5
-	VFMADD231PS  Y11, Y13, Y6
-	VFMADD231PS  Y12, Y13, Y7
-	VCVTPH2PS    176(R8), Y9
-	VCVTPH2PS    176(R8)(SI*1), Y10
-	VCVTPH2PS    176(R8)(SI*2), Y11
-	VCVTPH2PS    176(R8)(DI*1), Y12
-	VBROADCASTSS 44(R9), Y13
-	VFMADD231PS  Y9, Y13, Y0
-	VFMADD231PS  Y10, Y13, Y1
-	VFMADD231PS  Y11, Y13, Y2
-	VFMADD231PS  Y12, Y13, Y3
-	VBROADCASTSS 44(R9)(BX*1), Y13
-	VFMADD231PS  Y9, Y13, Y4
-	VFMADD231PS  Y10, Y13, Y5
-	VFMADD231PS  Y11, Y13, Y6
-	VFMADD231PS  Y12, Y13, Y7
-	VCVTPH2PS    192(R8), Y9
-	VCVTPH2PS    192(R8)(SI*1), Y10
-	VCVTPH2PS    192(R8)(SI*2), Y11
-	VCVTPH2PS    192(R8)(DI*1), Y12
-	VBROADCASTSS 48(R9), Y13
-	VFMADD231PS  Y9, Y13, Y0
-	VFMADD231PS  Y10, Y13, Y1
-	VFMADD231PS  Y11, Y13, Y2
-	VFMADD231PS  Y12, Y13, Y3
-	VBROADCASTSS 48(R9)(BX*1), Y13
-	VFMADD231PS  Y9, Y13, Y4
-	VFMADD231PS  Y10, Y13, Y5
-	VFMADD231PS  Y11, Y13, Y6
-	VFMADD231PS  Y12, Y13, Y7
-	VCVTPH2PS    208(R8), Y9
-	VCVTPH2PS    208(R8)(SI*1), Y10
-	VCVTPH2PS    208(R8)(SI*2), Y11
-	VCVTPH2PS    208(R8)(DI*1), Y12
-	VBROADCASTSS 52(R9), Y13
-	VFMADD231PS  Y9, Y13, Y0
-	VFMADD231PS  Y10, Y13, Y1
-	VFMADD231PS  Y11, Y13, Y2
-	VFMADD231PS  Y12, Y13, Y3
-	VBROADCASTSS 52(R9)(BX*1), Y13
-	VFMADD231PS  Y9, Y13, Y4
-	VFMADD231PS  Y10, Y13, Y5
-	VFMADD231PS  Y11, Y13, Y6
-	VFMADD231PS  Y12, Y13, Y7
-	VCVTPH2PS    224(R8), Y9
-	VCVTPH2PS    224(R8)(SI*1), Y10
-	VCVTPH2PS    224(R8)(SI*2), Y11
-	VCVTPH2PS    224(R8)(DI*1), Y12
-	VBROADCASTSS 56(R9), Y13
-	VFMADD231PS  Y9, Y13, Y0
-	VFMADD231PS  Y10, Y13, Y1
-	VFMADD231PS  Y11, Y13, Y2
-	VFMADD231PS  Y12, Y13, Y3
-	VBROADCASTSS 56(R9)(BX*1), Y13
-	VFMADD231PS  Y9, Y13, Y4
-	VFMADD231PS  Y10, Y13, Y5
-	VFMADD231PS  Y11, Y13, Y6
-	VFMADD231PS  Y12, Y13, Y7
-	VCVTPH2PS    240(R8), Y9
-	VCVTPH2PS    240(R8)(SI*1), Y10
-	VCVTPH2PS    240(R8)(SI*2), Y11
-	VCVTPH2PS    240(R8)(DI*1), Y12
-	VBROADCASTSS 60(R9), Y13
-	VFMADD231PS  Y9, Y13, Y0
-	VFMADD231PS  Y10, Y13, Y1
-	VFMADD231PS  Y11, Y13, Y2
-	VFMADD231PS  Y12, Y13, Y3
-	VBROADCASTSS 60(R9)(BX*1), Y13
-	VFMADD231PS  Y9, Y13, Y4
-	VFMADD231PS  Y10, Y13, Y5
-	VFMADD231PS  Y11, Y13, Y6
-	VFMADD231PS  Y12, Y13, Y7
+	ADDQ         $0x00000080, R8
+	ADDQ         $0x00000020, R9
+	SUBQ         $0x00000020, R10
+	TESTQ        $0x0000003f, R10
+	JNZ          terms
 	VADDPS       (AX), Y0, Y0
 	VMOVUPS      Y0, (AX)
 	VADDPS       32(AX), Y1, Y1
@@ -7389,9 +5105,7 @@ fetched_25:
 	VADDPS       608(AX), Y7, Y7
 	VMOVUPS      Y7, 608(AX)
 	ADDQ         DX, CX
-	ADDQ         $0x00000100, R8
-	ADDQ         $0x00000040, R9
-	SUBQ         $0x00000040, R10
+	TESTQ        R10, R10
 	JNZ          chunk
 	ADDQ         SI, R8
 	ADDQ         SI, R8
@@ -7414,7 +5128,6 @@ TEXT ·scoresF16x1x32AVX2(SB), NOSPLIT, $0-56
 	LEAQ   (SI)(SI*2), DI
 	MOVQ   keys+16(FP), R8
 	LEAQ   (BX)(BX*2), R9
-
 tile:
 	MOVQ    q+8(FP), R9
 	VXORPS  X4, X4, X4
@@ -7423,7 +5136,6 @@ tile:
 	VMOVUPS Y4, 64(AX)
 	VMOVUPS Y4, 96(AX)
 	MOVQ    BX, R10
-
 chunk:
 	VPXOR      Y0, Y0, Y0
 	VPXOR      Y1, Y1, Y1
@@ -7448,7 +5160,6 @@ chunk:
 	PREFETCHT0 896(CX)
 	PREFETCHT0 960(CX)
 	JMP        fetched_26
-
 level2_26:
 	PREFETCHT1 (CX)
 	PREFETCHT1 64(CX)
@@ -7466,8 +5177,8 @@ level2_26:
 	PREFETCHT1 832(CX)
 	PREFETCHT1 896(CX)
 	PREFETCHT1 960(CX)
-
 fetched_26:
+terms:
 	VCVTPH2PS    (R8), Y5
 	VCVTPH2PS    (R8)(SI*1), Y6
 	VCVTPH2PS    (R8)(SI*2), Y7
@@ -7540,78 +5251,11 @@ fetched_26:
 	VFMADD231PS  Y6, Y9, Y1
 	VFMADD231PS  Y7, Y9, Y2
 	VFMADD231PS  Y8, Y9, Y3
-	VCVTPH2PS    128(R8), Y5
-	VCVTPH2PS    128(R8)(SI*1), Y6
-	VCVTPH2PS    128(R8)(SI*2), Y7
-	VCVTPH2PS    128(R8)(DI*1), Y8
-	VBROADCASTSS 32(R9), Y9
-	VFMADD231PS  Y5, Y9, Y0
-	VFMADD231PS  Y6, Y9, Y1
-	VFMADD231PS  Y7, Y9, Y2
-	VFMADD231PS  Y8, Y9, Y3
-	VCVTPH2PS    144(R8), Y5
-	VCVTPH2PS    144(R8)(SI*1), Y6
-	VCVTPH2PS    144(R8)(SI*2), Y7
-	VCVTPH2PS    144(R8)(DI*1), Y8
-	VBROADCASTSS 36(R9), Y9
-	VFMADD231PS  Y5, Y9, Y0
-	VFMADD231PS  Y6, Y9, Y1
-	VFMADD231PS  Y7, Y9, Y2
-	VFMADD231PS  Y8, Y9, Y3
-	VCVTPH2PS    160(R8), Y5
-	VCVTPH2PS    160(R8)(SI*1), Y6
-	VCVTPH2PS    160(R8)(SI*2), Y7
-	VCVTPH2PS    160(R8)(DI*1), Y8
-	VBROADCASTSS 40(R9), Y9
-	VFMADD231PS  Y5, Y9, Y0
-	VFMADD231PS  Y6, Y9, Y1
-	VFMADD231PS  Y7, Y9, Y2
-	VFMADD231PS  Y8, Y9, Y3
-	VCVTPH2PS    176(R8), Y5
-	VCVTPH2PS    176(R8)(SI*1), Y6
-	VCVTPH2PS    176(R8)(SI*2), Y7
-	VCVTPH2PS    176(R8)(DI*1), Y8
-	VBROADCASTSS 44(R9), Y9
-	VFMADD231PS  Y5, Y9, Y0
-	VFMADD231PS  Y6, Y9, Y1
-	VFMADD231PS  Y7, Y9, Y2
-	VFMADD231PS  Y8, Y9, Y3
-	VCVTPH2PS    192(R8), Y5
-	VCVTPH2PS    192(R8)(SI*1), Y6
-	VCVTPH2PS    192(R8)(SI*2), Y7
-	VCVTPH2PS    192(R8)(DI*1), Y8
-	VBROADCASTSS 48(R9), Y9
-	VFMADD231PS  Y5, Y9, Y0
-	VFMADD231PS  Y6, Y9, Y1
-	VFMADD231PS  Y7, Y9, Y2
-	VFMADD231PS  Y8, Y9, Y3
-	VCVTPH2PS    208(R8), Y5
-	VCVTPH2PS    208(R8)(SI*1), Y6
-	VCVTPH2PS    208(R8)(SI*2), Y7
-	VCVTPH2PS    208(R8)(DI*1), Y8
-	VBROADCASTSS 52(R9), Y9
-	VFMADD231PS  Y5, Y9, Y0
-	VFMADD231PS  Y6, Y9, Y1
-	VFMADD231PS  Y7, Y9, Y2
-	VFMADD231PS  Y8, Y9, Y3
-	VCVTPH2PS    224(R8), Y5
-	VCVTPH2PS    224(R8)(SI*1), Y6
-	VCVTPH2PS    224(R8)(SI*2), Y7
-	VCVTPH2PS    224(R8)(DI*1), Y8
-	VBROADCASTSS 56(R9), Y9
-	VFMADD231PS  Y5, Y9, Y0
-	VFMADD231PS  Y6, Y9, Y1
-	VFMADD231PS  Y7, Y9, Y2
-	VFMADD231PS  Y8, Y9, Y3
-	VCVTPH2PS    240(R8), Y5
-	VCVTPH2PS    240(R8)(SI*1), Y6
-	VCVTPH2PS    240(R8)(SI*2), Y7
-	VCVTPH2PS    240(R8)(DI*1), Y8
-	VBROADCASTSS 60(R9), Y9
-	VFMADD231PS  Y5, Y9, Y0
-	VFMADD231PS  Y6, Y9, Y1
-	VFMADD231PS  Y7, Y9, Y2
-	VFMADD231PS  Y8, Y9, Y3
+	ADDQ         $0x00000080, R8
+	ADDQ         $0x00000020, R9
+	SUBQ         $0x00000020, R10
+	TESTQ        $0x0000003f, R10
+	JNZ          terms
 	VADDPS       (AX), Y0, Y0
 	VMOVUPS      Y0, (AX)
 	VADDPS       32(AX), Y1, Y1
@@ -7621,9 +5265,7 @@ fetched_26:
 	VADDPS       96(AX), Y3, Y3
 	VMOVUPS      Y3, 96(AX)
 	ADDQ         DX, CX
-	ADDQ         $0x00000100, R8
-	ADDQ         $0x00000040, R9
-	SUBQ         $0x00000040, R10
+	TESTQ        R10, R10
 	JNZ          chunk
 	ADDQ         SI, R8
 	ADDQ         SI, R8
@@ -7645,7 +5287,6 @@ TEXT ·weightedF16x4x16AVX2(SB), NOSPLIT, $0-64
 	SHLQ   $0x02, BX
 	LEAQ   (BX)(BX*2), DI
 	MOVQ   dst+0(FP), R8
-
 tile:
 	MOVQ    weights+8(FP), R9
 	MOVQ    positions+24(FP), R11
@@ -7658,16 +5299,13 @@ tile:
 	VMOVUPS 32(R8)(BX*2), Y5
 	VMOVUPS (R8)(DI*1), Y6
 	VMOVUPS 32(R8)(DI*1), Y7
-
 position:
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_27
 	PREFETCHT0 (CX)
 	JMP        fetched_27
-
 level2_27:
 	PREFETCHT1 (CX)
-
 fetched_27:
 	ADDQ         DX, CX
 	VCVTPH2PS    (R10), Y8
@@ -7714,7 +5352,6 @@ TEXT ·weightedF16x2x16AVX2(SB), NOSPLIT, $0-64
 	SHLQ   $0x02, BX
 	LEAQ   (BX)(BX*2), DI
 	MOVQ   dst+0(FP), DI
-
 tile:
 	MOVQ    weights+8(FP), R8
 	MOVQ    positions+24(FP), R10
@@ -7723,16 +5360,13 @@ tile:
 	VMOVUPS 32(DI), Y1
 	VMOVUPS (DI)(BX*1), Y2
 	VMOVUPS 32(DI)(BX*1), Y3
-
 position:
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_28
 	PREFETCHT0 (CX)
 	JMP        fetched_28
-
 level2_28:
 	PREFETCHT1 (CX)
-
 fetched_28:
 	ADDQ         DX, CX
 	VCVTPH2PS    (R9), Y4
@@ -7769,23 +5403,19 @@ TEXT ·weightedF16x1x16AVX2(SB), NOSPLIT, $0-64
 	SHLQ   $0x02, BX
 	LEAQ   (BX)(BX*2), BX
 	MOVQ   dst+0(FP), BX
-
 tile:
 	MOVQ    weights+8(FP), DI
 	MOVQ    positions+24(FP), R9
 	MOVQ    AX, R8
 	VMOVUPS (BX), Y0
 	VMOVUPS 32(BX), Y1
-
 position:
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_29
 	PREFETCHT0 (CX)
 	JMP        fetched_29
-
 level2_29:
 	PREFETCHT1 (CX)
-
 fetched_29:
 	ADDQ         DX, CX
 	VCVTPH2PS    (R8), Y2
@@ -7813,7 +5443,6 @@ TEXT ·blendAVX2(SB), NOSPLIT, $0-28
 	MOVQ         x+8(FP), CX
 	MOVQ         n+16(FP), DX
 	VBROADCASTSS by+24(FP), Y0
-
 next:
 	VMOVUPS     (AX), Y1
 	VFMADD213PS (CX), Y0, Y1
@@ -7838,15 +5467,13 @@ TEXT ·scoresQ8x2x16AVX2(SB), NOSPLIT, $0-56
 	LEAQ    (SI)(SI*2), R8
 	MOVQ    keys+16(FP), R9
 	VMOVUPS attentionOnes<>+0(SB), Y0
-
 tile:
-	MOVQ  BX, R10
-	MOVQ  q+8(FP), R8
-	VPXOR Y1, Y1, Y1
-	VPXOR Y2, Y2, Y2
-	VPXOR Y3, Y3, Y3
-	VPXOR Y4, Y4, Y4
-
+	IMUL3Q $0x00000002, BX, R10
+	MOVQ   q+8(FP), R8
+	VPXOR  Y1, Y1, Y1
+	VPXOR  Y2, Y2, Y2
+	VPXOR  Y3, Y3, Y3
+	VPXOR  Y4, Y4, Y4
 block:
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_30
@@ -7860,7 +5487,6 @@ block:
 	PREFETCHT0 448(CX)
 	PREFETCHT0 512(CX)
 	JMP        fetched_30
-
 level2_30:
 	PREFETCHT1 (CX)
 	PREFETCHT1 64(CX)
@@ -7871,13 +5497,13 @@ level2_30:
 	PREFETCHT1 384(CX)
 	PREFETCHT1 448(CX)
 	PREFETCHT1 512(CX)
-
 fetched_30:
-	ADDQ         DX, CX
-	VPXOR        Y5, Y5, Y5
-	VPXOR        Y6, Y6, Y6
-	VPXOR        Y7, Y7, Y7
-	VPXOR        Y8, Y8, Y8
+	ADDQ  DX, CX
+	VPXOR Y5, Y5, Y5
+	VPXOR Y6, Y6, Y6
+	VPXOR Y7, Y7, Y7
+	VPXOR Y8, Y8, Y8
+quads:
 	VMOVUPS      16(R9), Y9
 	VPABSB       Y9, Y10
 	VMOVUPS      16(R9)(SI*1), Y11
@@ -7966,115 +5592,32 @@ fetched_30:
 	VPMADDUBSW   Y9, Y12, Y9
 	VPMADDWD     Y0, Y9, Y9
 	VPADDD       Y9, Y8, Y8
-	VMOVUPS      144(R9), Y9
-	VPABSB       Y9, Y10
-	VMOVUPS      144(R9)(SI*1), Y11
-	VPABSB       Y11, Y12
-	VPBROADCASTD 16(R8), Y13
-	VPSIGNB      Y9, Y13, Y14
-	VPMADDUBSW   Y14, Y10, Y14
-	VPMADDWD     Y0, Y14, Y14
-	VPADDD       Y14, Y5, Y5
-	VPSIGNB      Y11, Y13, Y13
-	VPMADDUBSW   Y13, Y12, Y13
-	VPMADDWD     Y0, Y13, Y13
-	VPADDD       Y13, Y6, Y6
-	VPBROADCASTD 16(R8)(DI*1), Y13
-	VPSIGNB      Y9, Y13, Y9
-	VPMADDUBSW   Y9, Y10, Y9
-	VPMADDWD     Y0, Y9, Y9
-	VPADDD       Y9, Y7, Y7
-	VPSIGNB      Y11, Y13, Y9
-	VPMADDUBSW   Y9, Y12, Y9
-	VPMADDWD     Y0, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VMOVUPS      176(R9), Y9
-	VPABSB       Y9, Y10
-	VMOVUPS      176(R9)(SI*1), Y11
-	VPABSB       Y11, Y12
-	VPBROADCASTD 20(R8), Y13
-	VPSIGNB      Y9, Y13, Y14
-	VPMADDUBSW   Y14, Y10, Y14
-	VPMADDWD     Y0, Y14, Y14
-	VPADDD       Y14, Y5, Y5
-	VPSIGNB      Y11, Y13, Y13
-	VPMADDUBSW   Y13, Y12, Y13
-	VPMADDWD     Y0, Y13, Y13
-	VPADDD       Y13, Y6, Y6
-	VPBROADCASTD 20(R8)(DI*1), Y13
-	VPSIGNB      Y9, Y13, Y9
-	VPMADDUBSW   Y9, Y10, Y9
-	VPMADDWD     Y0, Y9, Y9
-	VPADDD       Y9, Y7, Y7
-	VPSIGNB      Y11, Y13, Y9
-	VPMADDUBSW   Y9, Y12, Y9
-	VPMADDWD     Y0, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VMOVUPS      208(R9), Y9
-	VPABSB       Y9, Y10
-	VMOVUPS      208(R9)(SI*1), Y11
-	VPABSB       Y11, Y12
-	VPBROADCASTD 24(R8), Y13
-	VPSIGNB      Y9, Y13, Y14
-	VPMADDUBSW   Y14, Y10, Y14
-	VPMADDWD     Y0, Y14, Y14
-	VPADDD       Y14, Y5, Y5
-	VPSIGNB      Y11, Y13, Y13
-	VPMADDUBSW   Y13, Y12, Y13
-	VPMADDWD     Y0, Y13, Y13
-	VPADDD       Y13, Y6, Y6
-	VPBROADCASTD 24(R8)(DI*1), Y13
-	VPSIGNB      Y9, Y13, Y9
-	VPMADDUBSW   Y9, Y10, Y9
-	VPMADDWD     Y0, Y9, Y9
-	VPADDD       Y9, Y7, Y7
-	VPSIGNB      Y11, Y13, Y9
-	VPMADDUBSW   Y9, Y12, Y9
-	VPMADDWD     Y0, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VMOVUPS      240(R9), Y9
-	VPABSB       Y9, Y10
-	VMOVUPS      240(R9)(SI*1), Y11
-	VPABSB       Y11, Y12
-	VPBROADCASTD 28(R8), Y13
-	VPSIGNB      Y9, Y13, Y14
-	VPMADDUBSW   Y14, Y10, Y14
-	VPMADDWD     Y0, Y14, Y14
-	VPADDD       Y14, Y5, Y5
-	VPSIGNB      Y11, Y13, Y13
-	VPMADDUBSW   Y13, Y12, Y13
-	VPMADDWD     Y0, Y13, Y13
-	VPADDD       Y13, Y6, Y6
-	VPBROADCASTD 28(R8)(DI*1), Y13
-	VPSIGNB      Y9, Y13, Y9
-	VPMADDUBSW   Y9, Y10, Y9
-	VPMADDWD     Y0, Y9, Y9
-	VPADDD       Y9, Y7, Y7
-	VPSIGNB      Y11, Y13, Y9
-	VPMADDUBSW   Y9, Y12, Y9
-	VPMADDWD     Y0, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VCVTPH2PS    (R9), Y9
-	VBROADCASTSS 32(R8), Y10
+	ADDQ         $0x00000080, R9
+	ADDQ         $0x00000010, R8
+	DECQ         R10
+	TESTQ        $0x00000001, R10
+	JNZ          quads
+	VCVTPH2PS    -256(R9), Y9
+	VBROADCASTSS (R8), Y10
 	VMULPS       Y9, Y10, Y10
 	VCVTDQ2PS    Y5, Y5
 	VFMADD231PS  Y10, Y5, Y1
-	VBROADCASTSS 32(R8)(DI*1), Y5
+	VBROADCASTSS (R8)(DI*1), Y5
 	VMULPS       Y9, Y5, Y5
 	VCVTDQ2PS    Y7, Y7
 	VFMADD231PS  Y5, Y7, Y3
-	VCVTPH2PS    (R9)(SI*1), Y5
-	VBROADCASTSS 32(R8), Y7
+	VCVTPH2PS    -256(R9)(SI*1), Y5
+	VBROADCASTSS (R8), Y7
 	VMULPS       Y5, Y7, Y7
 	VCVTDQ2PS    Y6, Y6
 	VFMADD231PS  Y7, Y6, Y2
-	VBROADCASTSS 32(R8)(DI*1), Y6
+	VBROADCASTSS (R8)(DI*1), Y6
 	VMULPS       Y5, Y6, Y6
 	VCVTDQ2PS    Y8, Y8
 	VFMADD231PS  Y6, Y8, Y4
-	ADDQ         $0x00000110, R9
-	ADDQ         $0x00000028, R8
-	DECQ         R10
+	ADDQ         $0x00000010, R9
+	ADDQ         $0x00000008, R8
+	TESTQ        R10, R10
 	JNZ          block
 	VMOVUPS      Y1, (AX)
 	VMOVUPS      Y2, 32(AX)
@@ -8100,13 +5643,11 @@ TEXT ·scoresQ8x1x16AVX2(SB), NOSPLIT, $0-56
 	LEAQ    (SI)(SI*2), DI
 	MOVQ    keys+16(FP), R8
 	VMOVUPS attentionOnes<>+0(SB), Y0
-
 tile:
-	MOVQ  BX, R9
-	MOVQ  q+8(FP), DI
-	VPXOR Y1, Y1, Y1
-	VPXOR Y2, Y2, Y2
-
+	IMUL3Q $0x00000002, BX, R9
+	MOVQ   q+8(FP), DI
+	VPXOR  Y1, Y1, Y1
+	VPXOR  Y2, Y2, Y2
 block:
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_31
@@ -8120,7 +5661,6 @@ block:
 	PREFETCHT0 448(CX)
 	PREFETCHT0 512(CX)
 	JMP        fetched_31
-
 level2_31:
 	PREFETCHT1 (CX)
 	PREFETCHT1 64(CX)
@@ -8131,11 +5671,11 @@ level2_31:
 	PREFETCHT1 384(CX)
 	PREFETCHT1 448(CX)
 	PREFETCHT1 512(CX)
-
 fetched_31:
-	ADDQ         DX, CX
-	VPXOR        Y3, Y3, Y3
-	VPXOR        Y4, Y4, Y4
+	ADDQ  DX, CX
+	VPXOR Y3, Y3, Y3
+	VPXOR Y4, Y4, Y4
+quads:
 	VMOVUPS      16(R8), Y5
 	VPABSB       Y5, Y6
 	VMOVUPS      16(R8)(SI*1), Y7
@@ -8188,71 +5728,24 @@ fetched_31:
 	VPMADDUBSW   Y5, Y8, Y5
 	VPMADDWD     Y0, Y5, Y5
 	VPADDD       Y5, Y4, Y4
-	VMOVUPS      144(R8), Y5
-	VPABSB       Y5, Y6
-	VMOVUPS      144(R8)(SI*1), Y7
-	VPABSB       Y7, Y8
-	VPBROADCASTD 16(DI), Y9
-	VPSIGNB      Y5, Y9, Y5
-	VPMADDUBSW   Y5, Y6, Y5
-	VPMADDWD     Y0, Y5, Y5
-	VPADDD       Y5, Y3, Y3
-	VPSIGNB      Y7, Y9, Y5
-	VPMADDUBSW   Y5, Y8, Y5
-	VPMADDWD     Y0, Y5, Y5
-	VPADDD       Y5, Y4, Y4
-	VMOVUPS      176(R8), Y5
-	VPABSB       Y5, Y6
-	VMOVUPS      176(R8)(SI*1), Y7
-	VPABSB       Y7, Y8
-	VPBROADCASTD 20(DI), Y9
-	VPSIGNB      Y5, Y9, Y5
-	VPMADDUBSW   Y5, Y6, Y5
-	VPMADDWD     Y0, Y5, Y5
-	VPADDD       Y5, Y3, Y3
-	VPSIGNB      Y7, Y9, Y5
-	VPMADDUBSW   Y5, Y8, Y5
-	VPMADDWD     Y0, Y5, Y5
-	VPADDD       Y5, Y4, Y4
-	VMOVUPS      208(R8), Y5
-	VPABSB       Y5, Y6
-	VMOVUPS      208(R8)(SI*1), Y7
-	VPABSB       Y7, Y8
-	VPBROADCASTD 24(DI), Y9
-	VPSIGNB      Y5, Y9, Y5
-	VPMADDUBSW   Y5, Y6, Y5
-	VPMADDWD     Y0, Y5, Y5
-	VPADDD       Y5, Y3, Y3
-	VPSIGNB      Y7, Y9, Y5
-	VPMADDUBSW   Y5, Y8, Y5
-	VPMADDWD     Y0, Y5, Y5
-	VPADDD       Y5, Y4, Y4
-	VMOVUPS      240(R8), Y5
-	VPABSB       Y5, Y6
-	VMOVUPS      240(R8)(SI*1), Y7
-	VPABSB       Y7, Y8
-	VPBROADCASTD 28(DI), Y9
-	VPSIGNB      Y5, Y9, Y5
-	VPMADDUBSW   Y5, Y6, Y5
-	VPMADDWD     Y0, Y5, Y5
-	VPADDD       Y5, Y3, Y3
-	VPSIGNB      Y7, Y9, Y5
-	VPMADDUBSW   Y5, Y8, Y5
-	VPMADDWD     Y0, Y5, Y5
-	VPADDD       Y5, Y4, Y4
-	VCVTPH2PS    (R8), Y5
-	VBROADCASTSS 32(DI), Y6
+	ADDQ         $0x00000080, R8
+	ADDQ         $0x00000010, DI
+	DECQ         R9
+	TESTQ        $0x00000001, R9
+	JNZ          quads
+	VCVTPH2PS    -256(R8), Y5
+	VBROADCASTSS (DI), Y6
 	VMULPS       Y5, Y6, Y6
 	VCVTDQ2PS    Y3, Y3
 	VFMADD231PS  Y6, Y3, Y1
-	VCVTPH2PS    (R8)(SI*1), Y3
-	VBROADCASTSS 32(DI), Y5
+	VCVTPH2PS    -256(R8)(SI*1), Y3
+	VBROADCASTSS (DI), Y5
 	VMULPS       Y3, Y5, Y5
 	VCVTDQ2PS    Y4, Y4
 	VFMADD231PS  Y5, Y4, Y2
-	ADDQ         $0x00000110, R8
-	ADDQ         $0x00000028, DI
-	DECQ         R9
+	ADDQ         $0x00000010, R8
+	ADDQ         $0x00000008, DI
+	TESTQ        R9, R9
 	JNZ          block
 	VMOVUPS      Y1, (AX)
 	VMOVUPS      Y2, 32(AX)
@@ -8271,7 +5764,6 @@ TEXT ·softenAVX2(SB), NOSPLIT, $0-36
 	MOVQ         sums+16(FP), DX
 	MOVQ         rows+24(FP), BX
 	VBROADCASTSS scale+32(FP), Y0
-
 row:
 	VMOVUPS      attentionLowest<>+0(SB), Y1
 	VMOVUPS      attentionLowest<>+0(SB), Y2
@@ -8322,6 +5814,8 @@ row:
 	VBROADCASTSS X1, Y1
 	VPXOR        Y2, Y2, Y2
 	VPXOR        Y3, Y3, Y3
+	MOVQ         $0x00000008, SI
+weights:
 	VMOVUPS      (AX), Y4
 	VSUBPS       Y1, Y4, Y4
 	VMULPS       Y0, Y4, Y4
@@ -8358,258 +5852,9 @@ row:
 	VANDPS       Y4, Y6, Y6
 	VMOVUPS      Y6, 32(AX)
 	VADDPS       Y6, Y3, Y3
-	VMOVUPS      64(AX), Y4
-	VSUBPS       Y1, Y4, Y4
-	VMULPS       Y0, Y4, Y4
-	VADDPS       attentionMagic<>+0(SB), Y4, Y5
-	VSUBPS       attentionMagic<>+0(SB), Y5, Y6
-	VSUBPS       Y6, Y4, Y7
-	VMOVUPS      attentionPower4<>+0(SB), Y6
-	VFMADD213PS  attentionPower3<>+0(SB), Y7, Y6
-	VFMADD213PS  attentionPower2<>+0(SB), Y7, Y6
-	VFMADD213PS  attentionPower1<>+0(SB), Y7, Y6
-	VFMADD213PS  attentionOne<>+0(SB), Y7, Y6
-	VCMPPS       $0x05, attentionVanishing<>+0(SB), Y4, Y4
-	VPSLLD       $0x17, Y5, Y5
-	VPADDD       attentionOne<>+0(SB), Y5, Y5
-	VMULPS       Y5, Y6, Y6
-	VANDPS       Y4, Y6, Y6
-	VMOVUPS      Y6, 64(AX)
-	VADDPS       Y6, Y2, Y2
-	VMOVUPS      96(AX), Y4
-	VSUBPS       Y1, Y4, Y4
-	VMULPS       Y0, Y4, Y4
-	VADDPS       attentionMagic<>+0(SB), Y4, Y5
-	VSUBPS       attentionMagic<>+0(SB), Y5, Y6
-	VSUBPS       Y6, Y4, Y7
-	VMOVUPS      attentionPower4<>+0(SB), Y6
-	VFMADD213PS  attentionPower3<>+0(SB), Y7, Y6
-	VFMADD213PS  attentionPower2<>+0(SB), Y7, Y6
-	VFMADD213PS  attentionPower1<>+0(SB), Y7, Y6
-	VFMADD213PS  attentionOne<>+0(SB), Y7, Y6
-	VCMPPS       $0x05, attentionVanishing<>+0(SB), Y4, Y4
-	VPSLLD       $0x17, Y5, Y5
-	VPADDD       attentionOne<>+0(SB), Y5, Y5
-	VMULPS       Y5, Y6, Y6
-	VANDPS       Y4, Y6, Y6
-	VMOVUPS      Y6, 96(AX)
-	VADDPS       Y6, Y3, Y3
-	VMOVUPS      128(AX), Y4
-	VSUBPS       Y1, Y4, Y4
-	VMULPS       Y0, Y4, Y4
-	VADDPS       attentionMagic<>+0(SB), Y4, Y5
-	VSUBPS       attentionMagic<>+0(SB), Y5, Y6
-	VSUBPS       Y6, Y4, Y7
-	VMOVUPS      attentionPower4<>+0(SB), Y6
-	VFMADD213PS  attentionPower3<>+0(SB), Y7, Y6
-	VFMADD213PS  attentionPower2<>+0(SB), Y7, Y6
-	VFMADD213PS  attentionPower1<>+0(SB), Y7, Y6
-	VFMADD213PS  attentionOne<>+0(SB), Y7, Y6
-	VCMPPS       $0x05, attentionVanishing<>+0(SB), Y4, Y4
-	VPSLLD       $0x17, Y5, Y5
-	VPADDD       attentionOne<>+0(SB), Y5, Y5
-	VMULPS       Y5, Y6, Y6
-	VANDPS       Y4, Y6, Y6
-	VMOVUPS      Y6, 128(AX)
-	VADDPS       Y6, Y2, Y2
-	VMOVUPS      160(AX), Y4
-	VSUBPS       Y1, Y4, Y4
-	VMULPS       Y0, Y4, Y4
-	VADDPS       attentionMagic<>+0(SB), Y4, Y5
-	VSUBPS       attentionMagic<>+0(SB), Y5, Y6
-	VSUBPS       Y6, Y4, Y7
-	VMOVUPS      attentionPower4<>+0(SB), Y6
-	VFMADD213PS  attentionPower3<>+0(SB), Y7, Y6
-	VFMADD213PS  attentionPower2<>+0(SB), Y7, Y6
-	VFMADD213PS  attentionPower1<>+0(SB), Y7, Y6
-	VFMADD213PS  attentionOne<>+0(SB), Y7, Y6
-	VCMPPS       $0x05, attentionVanishing<>+0(SB), Y4, Y4
-	VPSLLD       $0x17, Y5, Y5
-	VPADDD       attentionOne<>+0(SB), Y5, Y5
-	VMULPS       Y5, Y6, Y6
-	VANDPS       Y4, Y6, Y6
-	VMOVUPS      Y6, 160(AX)
-	VADDPS       Y6, Y3, Y3
-	VMOVUPS      192(AX), Y4
-	VSUBPS       Y1, Y4, Y4
-	VMULPS       Y0, Y4, Y4
-	VADDPS       attentionMagic<>+0(SB), Y4, Y5
-	VSUBPS       attentionMagic<>+0(SB), Y5, Y6
-	VSUBPS       Y6, Y4, Y7
-	VMOVUPS      attentionPower4<>+0(SB), Y6
-	VFMADD213PS  attentionPower3<>+0(SB), Y7, Y6
-	VFMADD213PS  attentionPower2<>+0(SB), Y7, Y6
-	VFMADD213PS  attentionPower1<>+0(SB), Y7, Y6
-	VFMADD213PS  attentionOne<>+0(SB), Y7, Y6
-	VCMPPS       $0x05, attentionVanishing<>+0(SB), Y4, Y4
-	VPSLLD       $0x17, Y5, Y5
-	VPADDD       attentionOne<>+0(SB), Y5, Y5
-	VMULPS       Y5, Y6, Y6
-	VANDPS       Y4, Y6, Y6
-	VMOVUPS      Y6, 192(AX)
-	VADDPS       Y6, Y2, Y2
-	VMOVUPS      224(AX), Y4
-	VSUBPS       Y1, Y4, Y4
-	VMULPS       Y0, Y4, Y4
-	VADDPS       attentionMagic<>+0(SB), Y4, Y5
-	VSUBPS       attentionMagic<>+0(SB), Y5, Y6
-	VSUBPS       Y6, Y4, Y7
-	VMOVUPS      attentionPower4<>+0(SB), Y6
-	VFMADD213PS  attentionPower3<>+0(SB), Y7, Y6
-	VFMADD213PS  attentionPower2<>+0(SB), Y7, Y6
-	VFMADD213PS  attentionPower1<>+0(SB), Y7, Y6
-	VFMADD213PS  attentionOne<>+0(SB), Y7, Y6
-	VCMPPS       $0x05, attentionVanishing<>+0(SB), Y4, Y4
-	VPSLLD       $0x17, Y5, Y5
-	VPADDD       attentionOne<>+0(SB), Y5, Y5
-	VMULPS       Y5, Y6, Y6
-	VANDPS       Y4, Y6, Y6
-	VMOVUPS      Y6, 224(AX)
-	VADDPS       Y6, Y3, Y3
-	VMOVUPS      256(AX), Y4
-	VSUBPS       Y1, Y4, Y4
-	VMULPS       Y0, Y4, Y4
-	VADDPS       attentionMagic<>+0(SB), Y4, Y5
-	VSUBPS       attentionMagic<>+0(SB), Y5, Y6
-	VSUBPS       Y6, Y4, Y7
-	VMOVUPS      attentionPower4<>+0(SB), Y6
-	VFMADD213PS  attentionPower3<>+0(SB), Y7, Y6
-	VFMADD213PS  attentionPower2<>+0(SB), Y7, Y6
-	VFMADD213PS  attentionPower1<>+0(SB), Y7, Y6
-	VFMADD213PS  attentionOne<>+0(SB), Y7, Y6
-	VCMPPS       $0x05, attentionVanishing<>+0(SB), Y4, Y4
-	VPSLLD       $0x17, Y5, Y5
-	VPADDD       attentionOne<>+0(SB), Y5, Y5
-	VMULPS       Y5, Y6, Y6
-	VANDPS       Y4, Y6, Y6
-	VMOVUPS      Y6, 256(AX)
-	VADDPS       Y6, Y2, Y2
-	VMOVUPS      288(AX), Y4
-	VSUBPS       Y1, Y4, Y4
-	VMULPS       Y0, Y4, Y4
-	VADDPS       attentionMagic<>+0(SB), Y4, Y5
-	VSUBPS       attentionMagic<>+0(SB), Y5, Y6
-	VSUBPS       Y6, Y4, Y7
-	VMOVUPS      attentionPower4<>+0(SB), Y6
-	VFMADD213PS  attentionPower3<>+0(SB), Y7, Y6
-	VFMADD213PS  attentionPower2<>+0(SB), Y7, Y6
-	VFMADD213PS  attentionPower1<>+0(SB), Y7, Y6
-	VFMADD213PS  attentionOne<>+0(SB), Y7, Y6
-	VCMPPS       $0x05, attentionVanishing<>+0(SB), Y4, Y4
-	VPSLLD       $0x17, Y5, Y5
-	VPADDD       attentionOne<>+0(SB), Y5, Y5
-	VMULPS       Y5, Y6, Y6
-	VANDPS       Y4, Y6, Y6
-	VMOVUPS      Y6, 288(AX)
-	VADDPS       Y6, Y3, Y3
-	VMOVUPS      320(AX), Y4
-	VSUBPS       Y1, Y4, Y4
-	VMULPS       Y0, Y4, Y4
-	VADDPS       attentionMagic<>+0(SB), Y4, Y5
-	VSUBPS       attentionMagic<>+0(SB), Y5, Y6
-	VSUBPS       Y6, Y4, Y7
-	VMOVUPS      attentionPower4<>+0(SB), Y6
-	VFMADD213PS  attentionPower3<>+0(SB), Y7, Y6
-	VFMADD213PS  attentionPower2<>+0(SB), Y7, Y6
-	VFMADD213PS  attentionPower1<>+0(SB), Y7, Y6
-	VFMADD213PS  attentionOne<>+0(SB), Y7, Y6
-	VCMPPS       $0x05, attentionVanishing<>+0(SB), Y4, Y4
-	VPSLLD       $0x17, Y5, Y5
-	VPADDD       attentionOne<>+0(SB), Y5, Y5
-	VMULPS       Y5, Y6, Y6
-	VANDPS       Y4, Y6, Y6
-	VMOVUPS      Y6, 320(AX)
-	VADDPS       Y6, Y2, Y2
-	VMOVUPS      352(AX), Y4
-	VSUBPS       Y1, Y4, Y4
-	VMULPS       Y0, Y4, Y4
-	VADDPS       attentionMagic<>+0(SB), Y4, Y5
-	VSUBPS       attentionMagic<>+0(SB), Y5, Y6
-	VSUBPS       Y6, Y4, Y7
-	VMOVUPS      attentionPower4<>+0(SB), Y6
-	VFMADD213PS  attentionPower3<>+0(SB), Y7, Y6
-	VFMADD213PS  attentionPower2<>+0(SB), Y7, Y6
-	VFMADD213PS  attentionPower1<>+0(SB), Y7, Y6
-	VFMADD213PS  attentionOne<>+0(SB), Y7, Y6
-	VCMPPS       $0x05, attentionVanishing<>+0(SB), Y4, Y4
-	VPSLLD       $0x17, Y5, Y5
-	VPADDD       attentionOne<>+0(SB), Y5, Y5
-	VMULPS       Y5, Y6, Y6
-	VANDPS       Y4, Y6, Y6
-	VMOVUPS      Y6, 352(AX)
-	VADDPS       Y6, Y3, Y3
-	VMOVUPS      384(AX), Y4
-	VSUBPS       Y1, Y4, Y4
-	VMULPS       Y0, Y4, Y4
-	VADDPS       attentionMagic<>+0(SB), Y4, Y5
-	VSUBPS       attentionMagic<>+0(SB), Y5, Y6
-	VSUBPS       Y6, Y4, Y7
-	VMOVUPS      attentionPower4<>+0(SB), Y6
-	VFMADD213PS  attentionPower3<>+0(SB), Y7, Y6
-	VFMADD213PS  attentionPower2<>+0(SB), Y7, Y6
-	VFMADD213PS  attentionPower1<>+0(SB), Y7, Y6
-	VFMADD213PS  attentionOne<>+0(SB), Y7, Y6
-	VCMPPS       $0x05, attentionVanishing<>+0(SB), Y4, Y4
-	VPSLLD       $0x17, Y5, Y5
-	VPADDD       attentionOne<>+0(SB), Y5, Y5
-	VMULPS       Y5, Y6, Y6
-	VANDPS       Y4, Y6, Y6
-	VMOVUPS      Y6, 384(AX)
-	VADDPS       Y6, Y2, Y2
-	VMOVUPS      416(AX), Y4
-	VSUBPS       Y1, Y4, Y4
-	VMULPS       Y0, Y4, Y4
-	VADDPS       attentionMagic<>+0(SB), Y4, Y5
-	VSUBPS       attentionMagic<>+0(SB), Y5, Y6
-	VSUBPS       Y6, Y4, Y7
-	VMOVUPS      attentionPower4<>+0(SB), Y6
-	VFMADD213PS  attentionPower3<>+0(SB), Y7, Y6
-	VFMADD213PS  attentionPower2<>+0(SB), Y7, Y6
-	VFMADD213PS  attentionPower1<>+0(SB), Y7, Y6
-	VFMADD213PS  attentionOne<>+0(SB), Y7, Y6
-	VCMPPS       $0x05, attentionVanishing<>+0(SB), Y4, Y4
-	VPSLLD       $0x17, Y5, Y5
-	VPADDD       attentionOne<>+0(SB), Y5, Y5
-	VMULPS       Y5, Y6, Y6
-	VANDPS       Y4, Y6, Y6
-	VMOVUPS      Y6, 416(AX)
-	VADDPS       Y6, Y3, Y3
-	VMOVUPS      448(AX), Y4
-	VSUBPS       Y1, Y4, Y4
-	VMULPS       Y0, Y4, Y4
-	VADDPS       attentionMagic<>+0(SB), Y4, Y5
-	VSUBPS       attentionMagic<>+0(SB), Y5, Y6
-	VSUBPS       Y6, Y4, Y7
-	VMOVUPS      attentionPower4<>+0(SB), Y6
-	VFMADD213PS  attentionPower3<>+0(SB), Y7, Y6
-	VFMADD213PS  attentionPower2<>+0(SB), Y7, Y6
-	VFMADD213PS  attentionPower1<>+0(SB), Y7, Y6
-	VFMADD213PS  attentionOne<>+0(SB), Y7, Y6
-	VCMPPS       $0x05, attentionVanishing<>+0(SB), Y4, Y4
-	VPSLLD       $0x17, Y5, Y5
-	VPADDD       attentionOne<>+0(SB), Y5, Y5
-	VMULPS       Y5, Y6, Y6
-	VANDPS       Y4, Y6, Y6
-	VMOVUPS      Y6, 448(AX)
-	VADDPS       Y6, Y2, Y2
-	VMOVUPS      480(AX), Y4
-	VSUBPS       Y1, Y4, Y4
-	VMULPS       Y0, Y4, Y4
-	VADDPS       attentionMagic<>+0(SB), Y4, Y1
-	VSUBPS       attentionMagic<>+0(SB), Y1, Y5
-	VSUBPS       Y5, Y4, Y6
-	VMOVUPS      attentionPower4<>+0(SB), Y5
-	VFMADD213PS  attentionPower3<>+0(SB), Y6, Y5
-	VFMADD213PS  attentionPower2<>+0(SB), Y6, Y5
-	VFMADD213PS  attentionPower1<>+0(SB), Y6, Y5
-	VFMADD213PS  attentionOne<>+0(SB), Y6, Y5
-	VCMPPS       $0x05, attentionVanishing<>+0(SB), Y4, Y4
-	VPSLLD       $0x17, Y1, Y1
-	VPADDD       attentionOne<>+0(SB), Y1, Y1
-	VMULPS       Y1, Y5, Y5
-	VANDPS       Y4, Y5, Y5
-	VMOVUPS      Y5, 480(AX)
-	VADDPS       Y5, Y3, Y3
+	ADDQ         $0x00000040, AX
+	DECQ         SI
+	JNZ          weights
 	VADDPS       Y3, Y2, Y2
 	VEXTRACTF128 $0x01, Y2, X1
 	VADDPS       X1, X2, X2
@@ -8618,7 +5863,6 @@ row:
 	VPSHUFD      $0x01, X2, X1
 	VADDPS       X1, X2, X2
 	VMOVSS       X2, (DX)
-	ADDQ         $0x00000200, AX
 	ADDQ         $0x04, CX
 	ADDQ         $0x04, DX
 	DECQ         BX
@@ -8635,12 +5879,10 @@ TEXT ·roundCodesAVX2(SB), NOSPLIT, $0-56
 	MOVQ stride+48(FP), BX
 	MOVQ blocks+40(FP), SI
 	SHLQ $0x02, BX
-
 block:
 	MOVQ weights+8(FP), DI
 	MOVQ rows+32(FP), R9
 	MOVQ DX, R8
-
 row:
 	VBROADCASTSS (R8), Y0
 	VMOVUPS      (DI), Y1
@@ -8752,14 +5994,15 @@ TEXT ·addValues6x16AVX2(SB), NOSPLIT, $0-88
 	SHLQ $0x06, DX
 	LEAQ (DX)(DX*1), BX
 	LEAQ (DX)(DX*2), SI
-	LEAQ (BX)(BX*2), R8
-	MOVQ dst+0(FP), R9
-	LEAQ (R9)(BX*4), R10
-
+	LEAQ (BX)(BX*2), DI
+	MOVQ dst+0(FP), R8
+	LEAQ (R8)(BX*4), R9
+	SHLQ $0x01, blocks+56(FP)
 block:
-	MOVQ  AX, DI
-	MOVQ  CX, R11
-	MOVQ  eights+48(FP), R12
+	MOVQ  AX, SI
+	MOVQ  CX, R10
+	MOVQ  eights+48(FP), R11
+	SHLQ  $0x02, R11
 	VPXOR Y0, Y0, Y0
 	VPXOR Y1, Y1, Y1
 	VPXOR Y2, Y2, Y2
@@ -8772,465 +6015,136 @@ block:
 	VPXOR Y9, Y9, Y9
 	VPXOR Y10, Y10, Y10
 	VPXOR Y11, Y11, Y11
-
-eight0:
-	VPMOVSXBW    (DI), Y12
-	VPMOVSXBW    16(DI), Y13
-	VPBROADCASTD (R11), Y14
+pairs:
+	VPMOVSXBW    (SI), Y12
+	VPMOVSXBW    16(SI), Y13
+	VPBROADCASTD (R10), Y14
 	VPMADDWD     Y14, Y12, Y15
 	VPADDD       Y15, Y0, Y0
 	VPMADDWD     Y14, Y13, Y14
 	VPADDD       Y14, Y1, Y1
-	VPBROADCASTD 256(R11), Y14
+	VPBROADCASTD 256(R10), Y14
 	VPMADDWD     Y14, Y12, Y15
 	VPADDD       Y15, Y2, Y2
 	VPMADDWD     Y14, Y13, Y14
 	VPADDD       Y14, Y3, Y3
-	VPBROADCASTD 512(R11), Y14
+	VPBROADCASTD 512(R10), Y14
 	VPMADDWD     Y14, Y12, Y15
 	VPADDD       Y15, Y4, Y4
 	VPMADDWD     Y14, Y13, Y14
 	VPADDD       Y14, Y5, Y5
-	VPBROADCASTD 768(R11), Y14
+	VPBROADCASTD 768(R10), Y14
 	VPMADDWD     Y14, Y12, Y15
 	VPADDD       Y15, Y6, Y6
 	VPMADDWD     Y14, Y13, Y14
 	VPADDD       Y14, Y7, Y7
-	VPBROADCASTD 1024(R11), Y14
+	VPBROADCASTD 1024(R10), Y14
 	VPMADDWD     Y14, Y12, Y15
 	VPADDD       Y15, Y8, Y8
 	VPMADDWD     Y14, Y13, Y14
 	VPADDD       Y14, Y9, Y9
-	VPBROADCASTD 1280(R11), Y14
+	VPBROADCASTD 1280(R10), Y14
 	VPMADDWD     Y14, Y12, Y12
 	VPADDD       Y12, Y10, Y10
 	VPMADDWD     Y14, Y13, Y12
 	VPADDD       Y12, Y11, Y11
-	VPMOVSXBW    (DI)(DX*1), Y12
-	VPMOVSXBW    16(DI)(DX*1), Y13
-	VPBROADCASTD 4(R11), Y14
-	VPMADDWD     Y14, Y12, Y15
-	VPADDD       Y15, Y0, Y0
-	VPMADDWD     Y14, Y13, Y14
-	VPADDD       Y14, Y1, Y1
-	VPBROADCASTD 260(R11), Y14
-	VPMADDWD     Y14, Y12, Y15
-	VPADDD       Y15, Y2, Y2
-	VPMADDWD     Y14, Y13, Y14
-	VPADDD       Y14, Y3, Y3
-	VPBROADCASTD 516(R11), Y14
-	VPMADDWD     Y14, Y12, Y15
-	VPADDD       Y15, Y4, Y4
-	VPMADDWD     Y14, Y13, Y14
-	VPADDD       Y14, Y5, Y5
-	VPBROADCASTD 772(R11), Y14
-	VPMADDWD     Y14, Y12, Y15
-	VPADDD       Y15, Y6, Y6
-	VPMADDWD     Y14, Y13, Y14
-	VPADDD       Y14, Y7, Y7
-	VPBROADCASTD 1028(R11), Y14
-	VPMADDWD     Y14, Y12, Y15
-	VPADDD       Y15, Y8, Y8
-	VPMADDWD     Y14, Y13, Y14
-	VPADDD       Y14, Y9, Y9
-	VPBROADCASTD 1284(R11), Y14
-	VPMADDWD     Y14, Y12, Y12
-	VPADDD       Y12, Y10, Y10
-	VPMADDWD     Y14, Y13, Y12
-	VPADDD       Y12, Y11, Y11
-	VPMOVSXBW    (DI)(DX*2), Y12
-	VPMOVSXBW    16(DI)(DX*2), Y13
-	VPBROADCASTD 8(R11), Y14
-	VPMADDWD     Y14, Y12, Y15
-	VPADDD       Y15, Y0, Y0
-	VPMADDWD     Y14, Y13, Y14
-	VPADDD       Y14, Y1, Y1
-	VPBROADCASTD 264(R11), Y14
-	VPMADDWD     Y14, Y12, Y15
-	VPADDD       Y15, Y2, Y2
-	VPMADDWD     Y14, Y13, Y14
-	VPADDD       Y14, Y3, Y3
-	VPBROADCASTD 520(R11), Y14
-	VPMADDWD     Y14, Y12, Y15
-	VPADDD       Y15, Y4, Y4
-	VPMADDWD     Y14, Y13, Y14
-	VPADDD       Y14, Y5, Y5
-	VPBROADCASTD 776(R11), Y14
-	VPMADDWD     Y14, Y12, Y15
-	VPADDD       Y15, Y6, Y6
-	VPMADDWD     Y14, Y13, Y14
-	VPADDD       Y14, Y7, Y7
-	VPBROADCASTD 1032(R11), Y14
-	VPMADDWD     Y14, Y12, Y15
-	VPADDD       Y15, Y8, Y8
-	VPMADDWD     Y14, Y13, Y14
-	VPADDD       Y14, Y9, Y9
-	VPBROADCASTD 1288(R11), Y14
-	VPMADDWD     Y14, Y12, Y12
-	VPADDD       Y12, Y10, Y10
-	VPMADDWD     Y14, Y13, Y12
-	VPADDD       Y12, Y11, Y11
-	VPMOVSXBW    (DI)(SI*1), Y12
-	VPMOVSXBW    16(DI)(SI*1), Y13
-	VPBROADCASTD 12(R11), Y14
-	VPMADDWD     Y14, Y12, Y15
-	VPADDD       Y15, Y0, Y0
-	VPMADDWD     Y14, Y13, Y14
-	VPADDD       Y14, Y1, Y1
-	VPBROADCASTD 268(R11), Y14
-	VPMADDWD     Y14, Y12, Y15
-	VPADDD       Y15, Y2, Y2
-	VPMADDWD     Y14, Y13, Y14
-	VPADDD       Y14, Y3, Y3
-	VPBROADCASTD 524(R11), Y14
-	VPMADDWD     Y14, Y12, Y15
-	VPADDD       Y15, Y4, Y4
-	VPMADDWD     Y14, Y13, Y14
-	VPADDD       Y14, Y5, Y5
-	VPBROADCASTD 780(R11), Y14
-	VPMADDWD     Y14, Y12, Y15
-	VPADDD       Y15, Y6, Y6
-	VPMADDWD     Y14, Y13, Y14
-	VPADDD       Y14, Y7, Y7
-	VPBROADCASTD 1036(R11), Y14
-	VPMADDWD     Y14, Y12, Y15
-	VPADDD       Y15, Y8, Y8
-	VPMADDWD     Y14, Y13, Y14
-	VPADDD       Y14, Y9, Y9
-	VPBROADCASTD 1292(R11), Y14
-	VPMADDWD     Y14, Y12, Y12
-	VPADDD       Y12, Y10, Y10
-	VPMADDWD     Y14, Y13, Y12
-	VPADDD       Y12, Y11, Y11
-	ADDQ         $0x10, R11
-	LEAQ         (DI)(DX*4), DI
-	DECQ         R12
-	JNZ          eight0
-	MOVQ         by+24(FP), DI
-	MOVQ         parts+32(FP), R11
-	MOVQ         units+40(FP), R12
-	MOVQ         stride+64(FP), R13
-	SHLQ         $0x02, R13
-	VBROADCASTSS (R12), Y12
-	VBROADCASTSS (R11), Y13
+	ADDQ         $0x04, R10
+	LEAQ         (SI)(DX*1), SI
+	DECQ         R11
+	JNZ          pairs
+	MOVQ         by+24(FP), SI
+	MOVQ         parts+32(FP), R10
+	MOVQ         units+40(FP), R11
+	MOVQ         stride+64(FP), R12
+	SHLQ         $0x02, R12
+	VBROADCASTSS (R11), Y12
+	VBROADCASTSS (R10), Y13
 	VMULPS       Y13, Y12, Y12
-	VBROADCASTSS (DI), Y13
-	ADDQ         R13, R12
+	VBROADCASTSS (SI), Y13
+	ADDQ         R12, R11
 	VCVTDQ2PS    Y0, Y0
-	VMULPS       (R9), Y13, Y14
+	VMULPS       (R8), Y13, Y14
 	VFMADD231PS  Y12, Y0, Y14
-	VMOVUPS      Y14, (R9)
+	VMOVUPS      Y14, (R8)
 	VCVTDQ2PS    Y1, Y1
-	VMULPS       32(R9), Y13, Y0
+	VMULPS       32(R8), Y13, Y0
 	VFMADD231PS  Y12, Y1, Y0
-	VMOVUPS      Y0, 32(R9)
-	VBROADCASTSS (R12), Y0
-	VBROADCASTSS 4(R11), Y1
+	VMOVUPS      Y0, 32(R8)
+	VBROADCASTSS (R11), Y0
+	VBROADCASTSS 4(R10), Y1
 	VMULPS       Y1, Y0, Y0
-	VBROADCASTSS 4(DI), Y1
-	ADDQ         R13, R12
+	VBROADCASTSS 4(SI), Y1
+	ADDQ         R12, R11
 	VCVTDQ2PS    Y2, Y2
-	VMULPS       (R9)(BX*1), Y1, Y12
+	VMULPS       (R8)(BX*1), Y1, Y12
 	VFMADD231PS  Y0, Y2, Y12
-	VMOVUPS      Y12, (R9)(BX*1)
+	VMOVUPS      Y12, (R8)(BX*1)
 	VCVTDQ2PS    Y3, Y3
-	VMULPS       32(R9)(BX*1), Y1, Y1
+	VMULPS       32(R8)(BX*1), Y1, Y1
 	VFMADD231PS  Y0, Y3, Y1
-	VMOVUPS      Y1, 32(R9)(BX*1)
-	VBROADCASTSS (R12), Y0
-	VBROADCASTSS 8(R11), Y1
+	VMOVUPS      Y1, 32(R8)(BX*1)
+	VBROADCASTSS (R11), Y0
+	VBROADCASTSS 8(R10), Y1
 	VMULPS       Y1, Y0, Y0
-	VBROADCASTSS 8(DI), Y1
-	ADDQ         R13, R12
+	VBROADCASTSS 8(SI), Y1
+	ADDQ         R12, R11
 	VCVTDQ2PS    Y4, Y4
-	VMULPS       (R9)(BX*2), Y1, Y2
+	VMULPS       (R8)(BX*2), Y1, Y2
 	VFMADD231PS  Y0, Y4, Y2
-	VMOVUPS      Y2, (R9)(BX*2)
+	VMOVUPS      Y2, (R8)(BX*2)
 	VCVTDQ2PS    Y5, Y5
-	VMULPS       32(R9)(BX*2), Y1, Y1
+	VMULPS       32(R8)(BX*2), Y1, Y1
 	VFMADD231PS  Y0, Y5, Y1
-	VMOVUPS      Y1, 32(R9)(BX*2)
-	VBROADCASTSS (R12), Y0
-	VBROADCASTSS 12(R11), Y1
+	VMOVUPS      Y1, 32(R8)(BX*2)
+	VBROADCASTSS (R11), Y0
+	VBROADCASTSS 12(R10), Y1
 	VMULPS       Y1, Y0, Y0
-	VBROADCASTSS 12(DI), Y1
-	ADDQ         R13, R12
+	VBROADCASTSS 12(SI), Y1
+	ADDQ         R12, R11
 	VCVTDQ2PS    Y6, Y6
-	VMULPS       (R9)(R8*1), Y1, Y2
+	VMULPS       (R8)(DI*1), Y1, Y2
 	VFMADD231PS  Y0, Y6, Y2
-	VMOVUPS      Y2, (R9)(R8*1)
+	VMOVUPS      Y2, (R8)(DI*1)
 	VCVTDQ2PS    Y7, Y7
-	VMULPS       32(R9)(R8*1), Y1, Y1
+	VMULPS       32(R8)(DI*1), Y1, Y1
 	VFMADD231PS  Y0, Y7, Y1
-	VMOVUPS      Y1, 32(R9)(R8*1)
-	VBROADCASTSS (R12), Y0
-	VBROADCASTSS 16(R11), Y1
+	VMOVUPS      Y1, 32(R8)(DI*1)
+	VBROADCASTSS (R11), Y0
+	VBROADCASTSS 16(R10), Y1
 	VMULPS       Y1, Y0, Y0
-	VBROADCASTSS 16(DI), Y1
-	ADDQ         R13, R12
+	VBROADCASTSS 16(SI), Y1
+	ADDQ         R12, R11
 	VCVTDQ2PS    Y8, Y8
-	VMULPS       (R10), Y1, Y2
+	VMULPS       (R9), Y1, Y2
 	VFMADD231PS  Y0, Y8, Y2
-	VMOVUPS      Y2, (R10)
+	VMOVUPS      Y2, (R9)
 	VCVTDQ2PS    Y9, Y9
-	VMULPS       32(R10), Y1, Y1
+	VMULPS       32(R9), Y1, Y1
 	VFMADD231PS  Y0, Y9, Y1
-	VMOVUPS      Y1, 32(R10)
-	VBROADCASTSS (R12), Y0
-	VBROADCASTSS 20(R11), Y1
+	VMOVUPS      Y1, 32(R9)
+	VBROADCASTSS (R11), Y0
+	VBROADCASTSS 20(R10), Y1
 	VMULPS       Y1, Y0, Y0
-	VBROADCASTSS 20(DI), Y1
-	ADDQ         R13, R12
+	VBROADCASTSS 20(SI), Y1
+	ADDQ         R12, R11
 	VCVTDQ2PS    Y10, Y10
-	VMULPS       (R10)(BX*1), Y1, Y2
+	VMULPS       (R9)(BX*1), Y1, Y2
 	VFMADD231PS  Y0, Y10, Y2
-	VMOVUPS      Y2, (R10)(BX*1)
+	VMOVUPS      Y2, (R9)(BX*1)
 	VCVTDQ2PS    Y11, Y11
-	VMULPS       32(R10)(BX*1), Y1, Y1
-	VFMADD231PS  Y0, Y11, Y1
-	VMOVUPS      Y1, 32(R10)(BX*1)
-	ADDQ         $0x00000040, R9
-	ADDQ         $0x00000040, R10
-	ADDQ         $0x00000020, AX
-	MOVQ         AX, DI
-	MOVQ         CX, R11
-	MOVQ         eights+48(FP), R12
-	VPXOR        Y0, Y0, Y0
-	VPXOR        Y1, Y1, Y1
-	VPXOR        Y2, Y2, Y2
-	VPXOR        Y3, Y3, Y3
-	VPXOR        Y4, Y4, Y4
-	VPXOR        Y5, Y5, Y5
-	VPXOR        Y6, Y6, Y6
-	VPXOR        Y7, Y7, Y7
-	VPXOR        Y8, Y8, Y8
-	VPXOR        Y9, Y9, Y9
-	VPXOR        Y10, Y10, Y10
-	VPXOR        Y11, Y11, Y11
-
-eight1:
-	VPMOVSXBW    (DI), Y12
-	VPMOVSXBW    16(DI), Y13
-	VPBROADCASTD (R11), Y14
-	VPMADDWD     Y14, Y12, Y15
-	VPADDD       Y15, Y0, Y0
-	VPMADDWD     Y14, Y13, Y14
-	VPADDD       Y14, Y1, Y1
-	VPBROADCASTD 256(R11), Y14
-	VPMADDWD     Y14, Y12, Y15
-	VPADDD       Y15, Y2, Y2
-	VPMADDWD     Y14, Y13, Y14
-	VPADDD       Y14, Y3, Y3
-	VPBROADCASTD 512(R11), Y14
-	VPMADDWD     Y14, Y12, Y15
-	VPADDD       Y15, Y4, Y4
-	VPMADDWD     Y14, Y13, Y14
-	VPADDD       Y14, Y5, Y5
-	VPBROADCASTD 768(R11), Y14
-	VPMADDWD     Y14, Y12, Y15
-	VPADDD       Y15, Y6, Y6
-	VPMADDWD     Y14, Y13, Y14
-	VPADDD       Y14, Y7, Y7
-	VPBROADCASTD 1024(R11), Y14
-	VPMADDWD     Y14, Y12, Y15
-	VPADDD       Y15, Y8, Y8
-	VPMADDWD     Y14, Y13, Y14
-	VPADDD       Y14, Y9, Y9
-	VPBROADCASTD 1280(R11), Y14
-	VPMADDWD     Y14, Y12, Y12
-	VPADDD       Y12, Y10, Y10
-	VPMADDWD     Y14, Y13, Y12
-	VPADDD       Y12, Y11, Y11
-	VPMOVSXBW    (DI)(DX*1), Y12
-	VPMOVSXBW    16(DI)(DX*1), Y13
-	VPBROADCASTD 4(R11), Y14
-	VPMADDWD     Y14, Y12, Y15
-	VPADDD       Y15, Y0, Y0
-	VPMADDWD     Y14, Y13, Y14
-	VPADDD       Y14, Y1, Y1
-	VPBROADCASTD 260(R11), Y14
-	VPMADDWD     Y14, Y12, Y15
-	VPADDD       Y15, Y2, Y2
-	VPMADDWD     Y14, Y13, Y14
-	VPADDD       Y14, Y3, Y3
-	VPBROADCASTD 516(R11), Y14
-	VPMADDWD     Y14, Y12, Y15
-	VPADDD       Y15, Y4, Y4
-	VPMADDWD     Y14, Y13, Y14
-	VPADDD       Y14, Y5, Y5
-	VPBROADCASTD 772(R11), Y14
-	VPMADDWD     Y14, Y12, Y15
-	VPADDD       Y15, Y6, Y6
-	VPMADDWD     Y14, Y13, Y14
-	VPADDD       Y14, Y7, Y7
-	VPBROADCASTD 1028(R11), Y14
-	VPMADDWD     Y14, Y12, Y15
-	VPADDD       Y15, Y8, Y8
-	VPMADDWD     Y14, Y13, Y14
-	VPADDD       Y14, Y9, Y9
-	VPBROADCASTD 1284(R11), Y14
-	VPMADDWD     Y14, Y12, Y12
-	VPADDD       Y12, Y10, Y10
-	VPMADDWD     Y14, Y13, Y12
-	VPADDD       Y12, Y11, Y11
-	VPMOVSXBW    (DI)(DX*2), Y12
-	VPMOVSXBW    16(DI)(DX*2), Y13
-	VPBROADCASTD 8(R11), Y14
-	VPMADDWD     Y14, Y12, Y15
-	VPADDD       Y15, Y0, Y0
-	VPMADDWD     Y14, Y13, Y14
-	VPADDD       Y14, Y1, Y1
-	VPBROADCASTD 264(R11), Y14
-	VPMADDWD     Y14, Y12, Y15
-	VPADDD       Y15, Y2, Y2
-	VPMADDWD     Y14, Y13, Y14
-	VPADDD       Y14, Y3, Y3
-	VPBROADCASTD 520(R11), Y14
-	VPMADDWD     Y14, Y12, Y15
-	VPADDD       Y15, Y4, Y4
-	VPMADDWD     Y14, Y13, Y14
-	VPADDD       Y14, Y5, Y5
-	VPBROADCASTD 776(R11), Y14
-	VPMADDWD     Y14, Y12, Y15
-	VPADDD       Y15, Y6, Y6
-	VPMADDWD     Y14, Y13, Y14
-	VPADDD       Y14, Y7, Y7
-	VPBROADCASTD 1032(R11), Y14
-	VPMADDWD     Y14, Y12, Y15
-	VPADDD       Y15, Y8, Y8
-	VPMADDWD     Y14, Y13, Y14
-	VPADDD       Y14, Y9, Y9
-	VPBROADCASTD 1288(R11), Y14
-	VPMADDWD     Y14, Y12, Y12
-	VPADDD       Y12, Y10, Y10
-	VPMADDWD     Y14, Y13, Y12
-	VPADDD       Y12, Y11, Y11
-	VPMOVSXBW    (DI)(SI*1), Y12
-	VPMOVSXBW    16(DI)(SI*1), Y13
-	VPBROADCASTD 12(R11), Y14
-	VPMADDWD     Y14, Y12, Y15
-	VPADDD       Y15, Y0, Y0
-	VPMADDWD     Y14, Y13, Y14
-	VPADDD       Y14, Y1, Y1
-	VPBROADCASTD 268(R11), Y14
-	VPMADDWD     Y14, Y12, Y15
-	VPADDD       Y15, Y2, Y2
-	VPMADDWD     Y14, Y13, Y14
-	VPADDD       Y14, Y3, Y3
-	VPBROADCASTD 524(R11), Y14
-	VPMADDWD     Y14, Y12, Y15
-	VPADDD       Y15, Y4, Y4
-	VPMADDWD     Y14, Y13, Y14
-	VPADDD       Y14, Y5, Y5
-	VPBROADCASTD 780(R11), Y14
-	VPMADDWD     Y14, Y12, Y15
-	VPADDD       Y15, Y6, Y6
-	VPMADDWD     Y14, Y13, Y14
-	VPADDD       Y14, Y7, Y7
-	VPBROADCASTD 1036(R11), Y14
-	VPMADDWD     Y14, Y12, Y15
-	VPADDD       Y15, Y8, Y8
-	VPMADDWD     Y14, Y13, Y14
-	VPADDD       Y14, Y9, Y9
-	VPBROADCASTD 1292(R11), Y14
-	VPMADDWD     Y14, Y12, Y12
-	VPADDD       Y12, Y10, Y10
-	VPMADDWD     Y14, Y13, Y12
-	VPADDD       Y12, Y11, Y11
-	ADDQ         $0x10, R11
-	LEAQ         (DI)(DX*4), DI
-	DECQ         R12
-	JNZ          eight1
-	MOVQ         by+24(FP), DI
-	MOVQ         parts+32(FP), R11
-	MOVQ         units+40(FP), R12
-	MOVQ         stride+64(FP), R13
-	SHLQ         $0x02, R13
-	VBROADCASTSS (R12), Y12
-	VBROADCASTSS (R11), Y13
-	VMULPS       Y13, Y12, Y12
-	VBROADCASTSS (DI), Y13
-	ADDQ         R13, R12
-	VCVTDQ2PS    Y0, Y0
-	VMULPS       (R9), Y13, Y14
-	VFMADD231PS  Y12, Y0, Y14
-	VMOVUPS      Y14, (R9)
-	VCVTDQ2PS    Y1, Y1
-	VMULPS       32(R9), Y13, Y0
-	VFMADD231PS  Y12, Y1, Y0
-	VMOVUPS      Y0, 32(R9)
-	VBROADCASTSS (R12), Y0
-	VBROADCASTSS 4(R11), Y1
-	VMULPS       Y1, Y0, Y0
-	VBROADCASTSS 4(DI), Y1
-	ADDQ         R13, R12
-	VCVTDQ2PS    Y2, Y2
-	VMULPS       (R9)(BX*1), Y1, Y12
-	VFMADD231PS  Y0, Y2, Y12
-	VMOVUPS      Y12, (R9)(BX*1)
-	VCVTDQ2PS    Y3, Y3
 	VMULPS       32(R9)(BX*1), Y1, Y1
-	VFMADD231PS  Y0, Y3, Y1
-	VMOVUPS      Y1, 32(R9)(BX*1)
-	VBROADCASTSS (R12), Y0
-	VBROADCASTSS 8(R11), Y1
-	VMULPS       Y1, Y0, Y0
-	VBROADCASTSS 8(DI), Y1
-	ADDQ         R13, R12
-	VCVTDQ2PS    Y4, Y4
-	VMULPS       (R9)(BX*2), Y1, Y2
-	VFMADD231PS  Y0, Y4, Y2
-	VMOVUPS      Y2, (R9)(BX*2)
-	VCVTDQ2PS    Y5, Y5
-	VMULPS       32(R9)(BX*2), Y1, Y1
-	VFMADD231PS  Y0, Y5, Y1
-	VMOVUPS      Y1, 32(R9)(BX*2)
-	VBROADCASTSS (R12), Y0
-	VBROADCASTSS 12(R11), Y1
-	VMULPS       Y1, Y0, Y0
-	VBROADCASTSS 12(DI), Y1
-	ADDQ         R13, R12
-	VCVTDQ2PS    Y6, Y6
-	VMULPS       (R9)(R8*1), Y1, Y2
-	VFMADD231PS  Y0, Y6, Y2
-	VMOVUPS      Y2, (R9)(R8*1)
-	VCVTDQ2PS    Y7, Y7
-	VMULPS       32(R9)(R8*1), Y1, Y1
-	VFMADD231PS  Y0, Y7, Y1
-	VMOVUPS      Y1, 32(R9)(R8*1)
-	VBROADCASTSS (R12), Y0
-	VBROADCASTSS 16(R11), Y1
-	VMULPS       Y1, Y0, Y0
-	VBROADCASTSS 16(DI), Y1
-	ADDQ         R13, R12
-	VCVTDQ2PS    Y8, Y8
-	VMULPS       (R10), Y1, Y2
-	VFMADD231PS  Y0, Y8, Y2
-	VMOVUPS      Y2, (R10)
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       32(R10), Y1, Y1
-	VFMADD231PS  Y0, Y9, Y1
-	VMOVUPS      Y1, 32(R10)
-	VBROADCASTSS (R12), Y0
-	VBROADCASTSS 20(R11), Y1
-	VMULPS       Y1, Y0, Y0
-	VBROADCASTSS 20(DI), Y1
-	ADDQ         R13, R12
-	VCVTDQ2PS    Y10, Y10
-	VMULPS       (R10)(BX*1), Y1, Y2
-	VFMADD231PS  Y0, Y10, Y2
-	VMOVUPS      Y2, (R10)(BX*1)
-	VCVTDQ2PS    Y11, Y11
-	VMULPS       32(R10)(BX*1), Y1, Y1
 	VFMADD231PS  Y0, Y11, Y1
-	VMOVUPS      Y1, 32(R10)(BX*1)
+	VMOVUPS      Y1, 32(R9)(BX*1)
+	ADDQ         $0x00000040, R8
 	ADDQ         $0x00000040, R9
-	ADDQ         $0x00000040, R10
 	ADDQ         $0x00000020, AX
+	DECQ         blocks+56(FP)
+	TESTQ        $0x00000001, blocks+56(FP)
+	JNZ          block
 	ADDQ         $0x00000600, CX
 	ADDQ         $0x04, units+40(FP)
-	DECQ         blocks+56(FP)
-	JNZ          block
+	CMPQ         blocks+56(FP), $0x00
+	JNE          block
 	VZEROUPPER
 	RET
 
@@ -9247,7 +6161,7 @@ TEXT ·addValues2x16AVX2(SB), NOSPLIT, $0-88
 	LEAQ (SI)(SI*2), R8
 	LEAQ (DI)(DI*2), R9
 	MOVQ dst+0(FP), R10
-
+	SHLQ $0x01, blocks+56(FP)
 block:
 	MOVQ  DX, R9
 	MOVQ  BX, R11
@@ -9260,20 +6174,17 @@ block:
 	VPXOR Y5, Y5, Y5
 	VPXOR Y6, Y6, Y6
 	VPXOR Y7, Y7, Y7
-
-eight0:
+pairs:
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_32
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
 	PREFETCHT0 128(AX)
 	JMP        fetched_32
-
 level2_32:
 	PREFETCHT1 (AX)
 	PREFETCHT1 64(AX)
 	PREFETCHT1 128(AX)
-
 fetched_32:
 	ADDQ         CX, AX
 	VPMOVSXBW    (R9), Y8
@@ -9327,7 +6238,7 @@ fetched_32:
 	ADDQ         $0x10, R11
 	LEAQ         (R9)(SI*4), R9
 	DECQ         R12
-	JNZ          eight0
+	JNZ          pairs
 	MOVQ         by+24(FP), R9
 	MOVQ         parts+32(FP), R11
 	MOVQ         units+40(FP), R12
@@ -9365,126 +6276,13 @@ fetched_32:
 	VMOVUPS      Y1, 32(R10)(DI*1)
 	ADDQ         $0x00000040, R10
 	ADDQ         $0x00000020, DX
-	MOVQ         DX, R9
-	MOVQ         BX, R11
-	MOVQ         eights+48(FP), R12
-	VPXOR        Y0, Y0, Y0
-	VPXOR        Y1, Y1, Y1
-	VPXOR        Y2, Y2, Y2
-	VPXOR        Y3, Y3, Y3
-	VPXOR        Y4, Y4, Y4
-	VPXOR        Y5, Y5, Y5
-	VPXOR        Y6, Y6, Y6
-	VPXOR        Y7, Y7, Y7
-
-eight1:
-	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_33
-	PREFETCHT0 (AX)
-	PREFETCHT0 64(AX)
-	PREFETCHT0 128(AX)
-	JMP        fetched_33
-
-level2_33:
-	PREFETCHT1 (AX)
-	PREFETCHT1 64(AX)
-	PREFETCHT1 128(AX)
-
-fetched_33:
-	ADDQ         CX, AX
-	VPMOVSXBW    (R9), Y8
-	VPMOVSXBW    16(R9), Y9
-	VPBROADCASTD (R11), Y10
-	VPMADDWD     Y10, Y8, Y11
-	VPADDD       Y11, Y0, Y0
-	VPMADDWD     Y10, Y9, Y10
-	VPADDD       Y10, Y1, Y1
-	VPBROADCASTD 256(R11), Y10
-	VPMADDWD     Y10, Y8, Y8
-	VPADDD       Y8, Y2, Y2
-	VPMADDWD     Y10, Y9, Y8
-	VPADDD       Y8, Y3, Y3
-	VPMOVSXBW    (R9)(SI*1), Y8
-	VPMOVSXBW    16(R9)(SI*1), Y9
-	VPBROADCASTD 4(R11), Y10
-	VPMADDWD     Y10, Y8, Y11
-	VPADDD       Y11, Y4, Y4
-	VPMADDWD     Y10, Y9, Y10
-	VPADDD       Y10, Y5, Y5
-	VPBROADCASTD 260(R11), Y10
-	VPMADDWD     Y10, Y8, Y8
-	VPADDD       Y8, Y6, Y6
-	VPMADDWD     Y10, Y9, Y8
-	VPADDD       Y8, Y7, Y7
-	VPMOVSXBW    (R9)(SI*2), Y8
-	VPMOVSXBW    16(R9)(SI*2), Y9
-	VPBROADCASTD 8(R11), Y10
-	VPMADDWD     Y10, Y8, Y11
-	VPADDD       Y11, Y0, Y0
-	VPMADDWD     Y10, Y9, Y10
-	VPADDD       Y10, Y1, Y1
-	VPBROADCASTD 264(R11), Y10
-	VPMADDWD     Y10, Y8, Y8
-	VPADDD       Y8, Y2, Y2
-	VPMADDWD     Y10, Y9, Y8
-	VPADDD       Y8, Y3, Y3
-	VPMOVSXBW    (R9)(R8*1), Y8
-	VPMOVSXBW    16(R9)(R8*1), Y9
-	VPBROADCASTD 12(R11), Y10
-	VPMADDWD     Y10, Y8, Y11
-	VPADDD       Y11, Y4, Y4
-	VPMADDWD     Y10, Y9, Y10
-	VPADDD       Y10, Y5, Y5
-	VPBROADCASTD 268(R11), Y10
-	VPMADDWD     Y10, Y8, Y8
-	VPADDD       Y8, Y6, Y6
-	VPMADDWD     Y10, Y9, Y8
-	VPADDD       Y8, Y7, Y7
-	ADDQ         $0x10, R11
-	LEAQ         (R9)(SI*4), R9
-	DECQ         R12
-	JNZ          eight1
-	MOVQ         by+24(FP), R9
-	MOVQ         parts+32(FP), R11
-	MOVQ         units+40(FP), R12
-	MOVQ         stride+64(FP), R13
-	SHLQ         $0x02, R13
-	VBROADCASTSS (R12), Y8
-	VBROADCASTSS (R11), Y9
-	VMULPS       Y9, Y8, Y8
-	VBROADCASTSS (R9), Y9
-	ADDQ         R13, R12
-	VPADDD       Y4, Y0, Y0
-	VCVTDQ2PS    Y0, Y0
-	VMULPS       (R10), Y9, Y4
-	VFMADD231PS  Y8, Y0, Y4
-	VMOVUPS      Y4, (R10)
-	VPADDD       Y5, Y1, Y1
-	VCVTDQ2PS    Y1, Y1
-	VMULPS       32(R10), Y9, Y0
-	VFMADD231PS  Y8, Y1, Y0
-	VMOVUPS      Y0, 32(R10)
-	VBROADCASTSS (R12), Y0
-	VBROADCASTSS 4(R11), Y1
-	VMULPS       Y1, Y0, Y0
-	VBROADCASTSS 4(R9), Y1
-	ADDQ         R13, R12
-	VPADDD       Y6, Y2, Y2
-	VCVTDQ2PS    Y2, Y2
-	VMULPS       (R10)(DI*1), Y1, Y4
-	VFMADD231PS  Y0, Y2, Y4
-	VMOVUPS      Y4, (R10)(DI*1)
-	VPADDD       Y7, Y3, Y3
-	VCVTDQ2PS    Y3, Y3
-	VMULPS       32(R10)(DI*1), Y1, Y1
-	VFMADD231PS  Y0, Y3, Y1
-	VMOVUPS      Y1, 32(R10)(DI*1)
-	ADDQ         $0x00000040, R10
-	ADDQ         $0x00000020, DX
+	DECQ         blocks+56(FP)
+	TESTQ        $0x00000001, blocks+56(FP)
+	JNZ          block
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x04, units+40(FP)
-	DECQ         blocks+56(FP)
-	JNZ          block
+	CMPQ         blocks+56(FP), $0x00
+	JNE          block
 	VZEROUPPER
 	RET
 
@@ -9501,7 +6299,7 @@ TEXT ·addValues1x16AVX2(SB), NOSPLIT, $0-88
 	LEAQ (SI)(SI*2), R8
 	LEAQ (DI)(DI*2), DI
 	MOVQ dst+0(FP), R9
-
+	SHLQ $0x01, blocks+56(FP)
 block:
 	MOVQ  DX, DI
 	MOVQ  BX, R10
@@ -9514,21 +6312,18 @@ block:
 	VPXOR Y5, Y5, Y5
 	VPXOR Y6, Y6, Y6
 	VPXOR Y7, Y7, Y7
-
-eight0:
+pairs:
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_34
+	JNE        level2_33
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
 	PREFETCHT0 128(AX)
-	JMP        fetched_34
-
-level2_34:
+	JMP        fetched_33
+level2_33:
 	PREFETCHT1 (AX)
 	PREFETCHT1 64(AX)
 	PREFETCHT1 128(AX)
-
-fetched_34:
+fetched_33:
 	ADDQ         CX, AX
 	VPMOVSXBW    (DI), Y8
 	VPMOVSXBW    16(DI), Y9
@@ -9561,7 +6356,7 @@ fetched_34:
 	ADDQ         $0x10, R10
 	LEAQ         (DI)(SI*4), DI
 	DECQ         R11
-	JNZ          eight0
+	JNZ          pairs
 	MOVQ         by+24(FP), DI
 	MOVQ         parts+32(FP), R10
 	MOVQ         units+40(FP), R11
@@ -9588,95 +6383,13 @@ fetched_34:
 	VMOVUPS      Y0, 32(R9)
 	ADDQ         $0x00000040, R9
 	ADDQ         $0x00000020, DX
-	MOVQ         DX, DI
-	MOVQ         BX, R10
-	MOVQ         eights+48(FP), R11
-	VPXOR        Y0, Y0, Y0
-	VPXOR        Y1, Y1, Y1
-	VPXOR        Y2, Y2, Y2
-	VPXOR        Y3, Y3, Y3
-	VPXOR        Y4, Y4, Y4
-	VPXOR        Y5, Y5, Y5
-	VPXOR        Y6, Y6, Y6
-	VPXOR        Y7, Y7, Y7
-
-eight1:
-	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_35
-	PREFETCHT0 (AX)
-	PREFETCHT0 64(AX)
-	PREFETCHT0 128(AX)
-	JMP        fetched_35
-
-level2_35:
-	PREFETCHT1 (AX)
-	PREFETCHT1 64(AX)
-	PREFETCHT1 128(AX)
-
-fetched_35:
-	ADDQ         CX, AX
-	VPMOVSXBW    (DI), Y8
-	VPMOVSXBW    16(DI), Y9
-	VPBROADCASTD (R10), Y10
-	VPMADDWD     Y10, Y8, Y8
-	VPADDD       Y8, Y0, Y0
-	VPMADDWD     Y10, Y9, Y8
-	VPADDD       Y8, Y1, Y1
-	VPMOVSXBW    (DI)(SI*1), Y8
-	VPMOVSXBW    16(DI)(SI*1), Y9
-	VPBROADCASTD 4(R10), Y10
-	VPMADDWD     Y10, Y8, Y8
-	VPADDD       Y8, Y2, Y2
-	VPMADDWD     Y10, Y9, Y8
-	VPADDD       Y8, Y3, Y3
-	VPMOVSXBW    (DI)(SI*2), Y8
-	VPMOVSXBW    16(DI)(SI*2), Y9
-	VPBROADCASTD 8(R10), Y10
-	VPMADDWD     Y10, Y8, Y8
-	VPADDD       Y8, Y4, Y4
-	VPMADDWD     Y10, Y9, Y8
-	VPADDD       Y8, Y5, Y5
-	VPMOVSXBW    (DI)(R8*1), Y8
-	VPMOVSXBW    16(DI)(R8*1), Y9
-	VPBROADCASTD 12(R10), Y10
-	VPMADDWD     Y10, Y8, Y8
-	VPADDD       Y8, Y6, Y6
-	VPMADDWD     Y10, Y9, Y8
-	VPADDD       Y8, Y7, Y7
-	ADDQ         $0x10, R10
-	LEAQ         (DI)(SI*4), DI
-	DECQ         R11
-	JNZ          eight1
-	MOVQ         by+24(FP), DI
-	MOVQ         parts+32(FP), R10
-	MOVQ         units+40(FP), R11
-	MOVQ         stride+64(FP), R12
-	SHLQ         $0x02, R12
-	VBROADCASTSS (R11), Y8
-	VBROADCASTSS (R10), Y9
-	VMULPS       Y9, Y8, Y8
-	VBROADCASTSS (DI), Y9
-	ADDQ         R12, R11
-	VPADDD       Y2, Y0, Y0
-	VPADDD       Y4, Y0, Y0
-	VPADDD       Y6, Y0, Y0
-	VCVTDQ2PS    Y0, Y0
-	VMULPS       (R9), Y9, Y2
-	VFMADD231PS  Y8, Y0, Y2
-	VMOVUPS      Y2, (R9)
-	VPADDD       Y3, Y1, Y1
-	VPADDD       Y5, Y1, Y1
-	VPADDD       Y7, Y1, Y1
-	VCVTDQ2PS    Y1, Y1
-	VMULPS       32(R9), Y9, Y0
-	VFMADD231PS  Y8, Y1, Y0
-	VMOVUPS      Y0, 32(R9)
-	ADDQ         $0x00000040, R9
-	ADDQ         $0x00000020, DX
+	DECQ         blocks+56(FP)
+	TESTQ        $0x00000001, blocks+56(FP)
+	JNZ          block
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x04, units+40(FP)
-	DECQ         blocks+56(FP)
-	JNZ          block
+	CMPQ         blocks+56(FP), $0x00
+	JNE          block
 	VZEROUPPER
 	RET
 
@@ -9719,7 +6432,6 @@ TEXT ·unpackQ4AVX2(SB), NOSPLIT, $0-24
 	MOVQ    blocks+16(FP), DX
 	VMOVDQU attentionNibbles<>+0(SB), Y0
 	VMOVDQU attentionEights<>+0(SB), Y1
-
 block:
 	VMOVDQU (CX), X2
 	VMOVDQU X2, (AX)
@@ -9772,10 +6484,8 @@ TEXT ·unpackPairsAVX2(SB), NOSPLIT, $0-32
 	SHLQ    $0x01, DX
 	VMOVDQU attentionNibbles<>+0(SB), Y0
 	VMOVDQU attentionEights<>+0(SB), Y1
-
 quad:
 	MOVQ DX, SI
-
 next:
 	VMOVDQU (CX), Y2
 	VPSRLW  $0x04, Y2, Y3

@@ -17,7 +17,6 @@ TEXT ·deltaRuleAVX512(SB), NOSPLIT, $0-56
 	MOVQ         AX, BX
 	MOVQ         CX, SI
 	MOVQ         DX, DI
-
 predict:
 	VBROADCASTSS (SI), Z4
 	VMULPS       (BX), Z0, Z5
@@ -42,7 +41,6 @@ predict:
 	MOVQ         q+8(FP), SI
 	VPXORD       Z6, Z6, Z6
 	VPXORD       Z7, Z7, Z7
-
 write:
 	VBROADCASTSS (CX), Z0
 	VBROADCASTSS (SI), Z1
