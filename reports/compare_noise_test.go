@@ -207,3 +207,45 @@ func testComparePlanted(t *testing.T, runs []*results.Set) {
 		}
 	}
 }
+
+// damages are what may have happened to the file of a run before it is compared with another.
+var damages = map[string]func(s results.Sample, place, of int) (kept results.Sample, ok bool){
+	"cut in the middle":      func(s results.Sample, place, of int) (results.Sample, bool) { return s, 2*place < of },
+	"one process":            func(s results.Sample, place, of int) (results.Sample, bool) { return s, s.Process == 1 },
+	"processes are not told": func(s results.Sample, place, of int) (results.Sample, bool) { s.Process = 0; return s, true },
+	"samples of half the length": func(s results.Sample, place, of int) (results.Sample, bool) {
+		s.Slices = s.Slices[:len(s.Slices)/2]
+		return s, true
+	},
+	"samples in one piece": func(s results.Sample, place, of int) (results.Sample, bool) { s.Slices = nil; return s, true },
+	"neither groups nor slices": func(s results.Sample, place, of int) (results.Sample, bool) {
+		s.Slices, s.Group = nil, ""
+		return s, true
+	},
+	"half of the samples of each": func(s results.Sample, place, of int) (results.Sample, bool) { return s, s.Process%2 == 1 },
+}
+
+// TestCompareOfDamagedRuns: a file that lacks something, or of an older format, is judged with what it has: nothing is
+// named falsely, and a variant that takes five times as long is.
+func TestCompareOfDamagedRuns(t *testing.T) {
+	runs := recordings(t, "calm")
+	for what, damage := range damages {
+		t.Run(what, func(t *testing.T) {
+			damaged := *runs[1]
+			damaged.Samples = nil
+			for i, s := range runs[1].Samples {
+				if s, ok := damage(s, i, len(runs[1].Samples)); ok {
+					damaged.Samples = append(damaged.Samples, s)
+				}
+			}
+			c := compareRuns(t, runs[0], &damaged)
+			if slower, other := c.namedFamilies(); len(c.Cases) == 0 || len(slower) > 0 || other {
+				t.Errorf("%d cases are judged, %q are named, other %v: %s", len(c.Cases), slower, other, c.Verdict)
+			}
+			const family = "avx2 q8_row of i2_s"
+			if slower, _ := compareRuns(t, runs[0], planted(&damaged, family, 5)).namedFamilies(); !slices.Contains(slower, family) {
+				t.Errorf("%s takes five times as long, and %q are named", family, slower)
+			}
+		})
+	}
+}
