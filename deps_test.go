@@ -77,7 +77,7 @@ var layers = []layer{
 // with the reason in the commit.
 var modules = map[string][]string{
 	"golang.org/x/sys":                  {"internal/*", "bench/*", "cmd/*"},
-	"golang.org/x/sync":                 {"models/*", "bench/*", "cmd/*"},
+	"golang.org/x/sync":                 {"models/*", "bench/*"},
 	"golang.org/x/term":                 {"cmd/*"},
 	"golang.org/x/perf":                 {"bench/*", "reports"},
 	"github.com/aclements/go-moremath":  {"bench/history"}, // the distribution of the rank sum

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync"
 
 	"onebit/formats"
 	"onebit/internal/mmap"
@@ -12,6 +13,7 @@ import (
 	"onebit/models/engine"
 	"onebit/models/forward"
 	"onebit/models/source"
+	"onebit/models/tokenizer"
 )
 
 // Open opens the model at path, as source.Open does, checks
@@ -41,6 +43,45 @@ func Load(ctx context.Context, src source.Source, opt Options) (*Model, error) {
 		return nil, err
 	}
 	return m, nil
+}
+
+// LoadWithTokenizer is Load, and meanwhile makes the tokenizer: a vocabulary takes as long
+// to build as weights to map. A tokenizer of another size than the model's is an error.
+func LoadWithTokenizer(ctx context.Context, src source.Source, opt Options) (*Model, *tokenizer.Tokenizer, error) {
+	var t *tokenizer.Tokenizer
+	made := make(chan error, 1)
+	go func() {
+		made <- mmap.Guard(func() (err error) {
+			t, err = src.Tokenizer()
+			return err
+		})
+	}()
+	wait := sync.OnceValue(func() error { return <-made })
+	m, err := Load(ctx, sharedSource{src, wait}, opt)
+	// The model's error comes first: it is the one that says what the file is.
+	if tokenizerErr := wait(); err == nil {
+		err = tokenizerErr
+	}
+	if err == nil && t.Vocab() != m.Config.Vocab {
+		err = src.Fault(arch.EmbeddingTensor, fmt.Errorf("has a row for each of %d tokens, and the tokenizer has %d", m.Config.Vocab, t.Vocab()))
+	}
+	if err != nil && m != nil {
+		m.Close()
+		return nil, nil, err
+	}
+	return m, t, err
+}
+
+// A sharedSource is read by a tokenizer too, which is waited for before it is closed: a
+// model that fails to load closes its source.
+type sharedSource struct {
+	source.Source
+	wait func() error
+}
+
+func (s sharedSource) Close() error {
+	_ = s.wait() // LoadWithTokenizer tells what was wrong with the tokenizer
+	return s.Source.Close()
 }
 
 func (m *Model) load(ctx context.Context, opt Options) error {

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 
 	"onebit/bench/names"
 	"onebit/cmd/internal/cli"
@@ -119,11 +118,14 @@ func (e *engineFlags) options(packing cpu.Packing) (models.Options, error) {
 		}
 	}
 	if e.variant != "" || act != "" {
-		if opt.CPU.Kernels, err = preferVariant(e.variant, act); err != nil {
-			return opt, err
+		if err = cpu.CheckChoice(e.variant, act); err == nil {
+			opt.CPU.Kernels, err = cpu.Prefer(e.variant, act)
+		}
+		if _, wrong := errors.AsType[*cpu.ChoiceError](err); wrong {
+			err = cli.Usagef("--variant: %w", err)
 		}
 	}
-	return opt, nil
+	return opt, err
 }
 
 // headType is a format that --head asks for.
@@ -138,48 +140,9 @@ func headType(name string) (*formats.Type, error) {
 	return t, nil
 }
 
-// preferVariant tells a variant that does not exist, which is a wrong command
-// line, from one that this machine cannot run.
-func preferVariant(name string, act kernels.Scheme) (cpu.Kernels, error) {
-	known := []string{""}
-	for _, v := range kernels.Variants() {
-		known = append(known, v.Name)
-	}
-	if slices.Contains(known, name) {
-		if err := checkScheme(name, act); err != nil {
-			return cpu.Kernels{}, err
-		}
-		return cpu.Prefer(name, act)
-	}
-	base, _, _ := strings.Cut(name, "-")
-	for _, isa := range kernels.ISAs() {
-		if err := isa.Foreign(); isa.Name == base && err != nil {
-			return cpu.Kernels{}, fmt.Errorf("--variant %s: %w", name, err)
-		}
-	}
-	slices.Sort(known)
-	return cpu.Kernels{}, cli.Usagef("--variant: unknown variant %q (known: %s)", name, strings.Join(slices.Compact(known)[1:], ", "))
-}
-
-// checkScheme refuses a variant together with a scheme in which no format has it: the
-// best of that scheme would run in its place.
-func checkScheme(name string, act kernels.Scheme) error {
-	var has []string
-	for _, v := range kernels.Variants() {
-		if v.Name == name && !slices.Contains(has, string(v.Scheme)) {
-			has = append(has, string(v.Scheme))
-		}
-	}
-	if name == "" || act == "" || name == referenceVariant || slices.Contains(has, string(act)) {
-		return nil
-	}
-	slices.Sort(has)
-	return cli.Usagef("--variant %s takes activations in %s: no format has it with --act %s", name, strings.Join(has, " or "), act)
-}
-
 // cacheFormat is that of keys and values; nil is the usual one.
 func (e *engineFlags) cacheFormat() (*formats.Type, error) {
-	if e.cache == "" && e.variant == referenceVariant {
+	if e.cache == "" && e.variant == cpu.Reference {
 		return formats.F32, nil
 	}
 	return parseCache(e.cache)
@@ -197,9 +160,6 @@ func parseCache(name string) (*formats.Type, error) {
 	return t, nil
 }
 
-// referenceVariant dequantizes weights and sums in float64.
-const referenceVariant = "reference"
-
 // An openModel is a model with its tokenizer.
 type openModel struct {
 	*models.Model
@@ -216,26 +176,12 @@ func (en *openModel) newSession(context int) (*models.Session, error) {
 	return en.NewSession(models.SessionOptions{Context: context, Cache: en.cache, Memory: int64(en.memory)})
 }
 
-// A sharedSource is read by a tokenizer too, which is waited for before it is
-// closed: a model that fails to load closes its source.
-type sharedSource struct {
-	source.Source
-	wait func() error
-}
-
-func (s sharedSource) Close() error {
-	_ = s.wait() // load tells what was wrong with the tokenizer
-	return s.Source.Close()
-}
-
-// load opens the model and, beside it, the tokenizer: building the vocabulary
-// takes as long as mapping the weights.
+// load opens the model and its tokenizer.
 func (e *engineFlags) load(ctx context.Context, path string, packing cpu.Packing) (*openModel, error) {
 	opt, err := e.options(packing)
 	if err != nil {
 		return nil, err
 	}
-	var g errgroup.Group
 	en := &openModel{memory: e.memory}
 	if en.cache, err = e.cacheFormat(); err != nil {
 		return nil, err
@@ -248,22 +194,8 @@ func (e *engineFlags) load(ctx context.Context, path string, packing cpu.Packing
 	if err := e.foresee(src, opt, en.cache); err != nil {
 		return nil, errors.Join(err, src.Close())
 	}
-	g.Go(func() (err error) {
-		en.Tokenizer, err = src.Tokenizer()
-		return err
-	})
-	en.Model, err = models.Load(ctx, sharedSource{src, g.Wait}, opt)
+	en.Model, en.Tokenizer, err = models.LoadWithTokenizer(ctx, src, opt)
 	en.opened = clock.Since(start)
-	// The model's error comes first: it is the one that says what the file is.
-	if tokenizerErr := g.Wait(); err == nil {
-		err = tokenizerErr
-	}
-	if err == nil && en.Tokenizer.Vocab() != en.Config.Vocab {
-		err = src.Fault("token_embd.weight", fmt.Errorf("has a row for each of %d tokens, and the tokenizer has %d", en.Config.Vocab, en.Tokenizer.Vocab()))
-	}
-	if err != nil && en.Model != nil {
-		en.Close()
-	}
 	return en, err
 }
 

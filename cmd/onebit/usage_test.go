@@ -15,6 +15,7 @@ import (
 	"onebit/bench"
 	"onebit/cmd/internal/cli"
 	"onebit/kernels"
+	"onebit/models/engine/cpu"
 )
 
 // saidOf runs a command that must end with a status, and returns what it says on
@@ -45,7 +46,7 @@ func TestBlame(t *testing.T) {
 		{"run --temp hot -p x", "--temp hot: give a number"},
 		{"bench --threads 99999", "--threads 99999: this process may use "},
 		{"bench --filter /format:i2_s~AND", "--filter: /format:i2_s AND: AND needs a term on each side"},
-		{"run -p x --variant avx512vnni-lookup --act q8_128", "--variant avx512vnni-lookup takes activations in q8_32: no format has it with --act q8_128"},
+		{"run -p x --variant avx512vnni-lookup --act q8_128", "--variant: avx512vnni-lookup takes activations in q8_32: no format has it in q8_128"},
 	} {
 		args := strings.Fields(tt.args)
 		for i := range args {
@@ -93,7 +94,7 @@ func TestVariantOfAnotherScheme(t *testing.T) {
 		if _, err := kernels.Lookup(v.Format.Name, v.Name, kernels.F32); err == nil {
 			continue
 		}
-		choice, err := preferVariant(v.Name, "")
+		choice, err := cpu.Prefer(v.Name, "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,6 +2,8 @@ package cpu
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"onebit/formats"
 	"onebit/internal/cpu"
@@ -75,6 +77,7 @@ func nativeVariant(t *formats.Type, act kernels.Scheme, features cpu.Set) (*kern
 // formats and the variant reference always take float32 activations. Without act,
 // a variant that the format has in other schemes alone has its own. An empty name
 // is the best variant of this machine.
+// [CheckChoice] refuses what has to be a mistake.
 func Prefer(name string, act kernels.Scheme) (Kernels, error) {
 	features, known := cpu.Detected(), name == ""
 	for _, v := range kernels.Variants() {
@@ -104,4 +107,40 @@ func Prefer(name string, act kernels.Scheme) (Kernels, error) {
 		}
 		return kernels.BestFor(t.Name, scheme, cpu.Host().With(features))
 	}}, nil
+}
+
+// A ChoiceError is a choice of kernels that is wrong on every machine.
+type ChoiceError struct{ Msg string }
+
+func (e *ChoiceError) Error() string { return e.Msg }
+
+// Reference is the variant that dequantizes weights and sums in float64.
+const Reference = "reference"
+
+// CheckChoice refuses a name that no variant has, and one together with a scheme in which
+// no format has it, in whose place Prefer takes the best of the scheme: a *ChoiceError.
+// A variant of another architecture is another error.
+func CheckChoice(name string, act kernels.Scheme) error {
+	var known, has []string
+	for _, v := range kernels.Variants() {
+		known = append(known, v.Name)
+		if v.Name == name {
+			has = append(has, string(v.Scheme))
+		}
+	}
+	if name == "" || has != nil && (act == "" || name == Reference || slices.Contains(has, string(act))) {
+		return nil
+	}
+	if has != nil {
+		slices.Sort(has)
+		return &ChoiceError{fmt.Sprintf("%s takes activations in %s: no format has it in %s", name, strings.Join(slices.Compact(has), " or "), act)}
+	}
+	base, _, _ := strings.Cut(name, "-")
+	for _, isa := range kernels.ISAs() {
+		if err := isa.Foreign(); isa.Name == base && err != nil {
+			return fmt.Errorf("variant %s: %w", name, err)
+		}
+	}
+	slices.Sort(known)
+	return &ChoiceError{fmt.Sprintf("unknown variant %q (known: %s)", name, strings.Join(slices.Compact(known), ", "))}
 }
