@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -205,36 +206,45 @@ type quartiles struct{ Lower, Median, Upper float64 }
 
 // UseMeasured puts what a run of onebit bench models found in the place of what was
 // foretold, and returns of how many editions it knew more. A model's name is that of a
-// preset, whose first edition it is then, or of an edition's file.
+// preset, whose first edition it is then, or of a file that one edition alone has. The figures are of the
+// kernel that is foretold, which onebit run takes.
 func UseMeasured(all []*forecast.Forecast, res *results.Set, threads int) (used int) {
-	found := map[string]map[string]forecast.Figure{} // by model and kind of test
+	type test struct{ model, kernel, kind string }
+	found := map[test]forecast.Figure{}
 	for _, e := range noise.Estimates(res, results.TokenRate) {
-		test, ok := names.TestOf(e.Name)
+		t, ok := names.TestOf(e.Name)
 		others := e.Name.Get(names.Texts) + e.Name.Get(names.Text) + e.Name.Get(names.Engine) + e.Name.Get(names.Drafts)
-		if !ok || e.Name.Base != names.BaseModel || test.Depth > 0 || others != "" || names.ThreadsOf(e.Name) != threads {
+		if !ok || e.Name.Base != names.BaseModel || t.Depth > 0 || others != "" || names.ThreadsOf(e.Name) != threads {
 			continue
 		}
-		model := strings.ToLower(e.Name.Get(names.Model))
-		if found[model] == nil {
-			found[model] = map[string]forecast.Figure{}
-		}
-		if e.Center > found[model][test.Kind].Center {
-			found[model][test.Kind] = forecast.Figure{Interval: forecast.Interval{Center: e.Center, Low: max(e.Lo, 0), High: e.Hi}, Measured: true}
+		key := test{strings.ToLower(e.Name.Get(names.Model)), e.Name.Get(names.Variant), t.Kind}
+		if e.Center > found[key].Center {
+			found[key] = forecast.Figure{Interval: forecast.Interval{Center: e.Center, Low: max(e.Lo, 0), High: min(e.Hi, math.MaxFloat64)}, Measured: true}
 		}
 	}
+	files := map[string]int{}
 	for _, f := range all {
-		is := found[strings.ToLower(strings.TrimSuffix(f.Edition.File, ".gguf"))]
-		if is == nil && f.Edition.Types == nil {
-			is = found[f.Preset.Name]
+		files[f.Edition.File]++
+	}
+	for _, f := range all {
+		var called []string
+		if files[f.Edition.File] == 1 {
+			called = append(called, strings.ToLower(strings.TrimSuffix(f.Edition.File, ".gguf")))
 		}
-		if is != nil {
+		if f.Edition.Types == nil {
+			called = append(called, f.Preset.Name)
+		}
+		known := false
+		for _, model := range called {
+			if decode, ok := found[test{model, f.Kernel, names.Decode}]; ok {
+				f.Decode, known = decode, true
+			}
+			if prompt, ok := found[test{model, f.Kernel, names.Prompt}]; ok {
+				f.Prompt, known = prompt, true
+			}
+		}
+		if known {
 			used++
-		}
-		if decode, ok := is[names.Decode]; ok {
-			f.Decode = decode
-		}
-		if prompt, ok := is[names.Prompt]; ok {
-			f.Prompt = prompt
 		}
 	}
 	return used

@@ -75,6 +75,7 @@ type Forecast struct {
 	Weights *formats.Type // of its projections
 	Decode  Figure        // tokens a second
 	Prompt  Figure
+	Kernel  string  // that multiplies Weights
 	NMSE    float64 // of a product of Weights with activations as they are rounded
 	Memory  []Memory
 }
@@ -178,7 +179,7 @@ func Of(p *arch.Preset, e arch.Edition, m *Machine) (*Forecast, error) {
 			return nil, fmt.Errorf("the rate of products in %s was not measured", t.Type.Name)
 		}
 		if t.Role == arch.Projection {
-			f.Weights, f.NMSE = t.Type, rate.NMSE
+			f.Weights, f.Kernel, f.NMSE = t.Type, rate.Kernel, rate.NMSE
 		}
 		rows, cols := t.Dims()
 		weights := float64(rows) * float64(cols)
