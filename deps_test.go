@@ -53,7 +53,7 @@ var layers = []layer{
 	{"models/forward", []string{"formats", "kernels", "models/arch", "models/engine"}},
 	{"models/architectures", []string{"formats", "models/arch", "models/engine", "models/forward"}},
 	{"models/source", []string{"internal/*", "formats", "formats/*", "models/arch", "models/architectures", "models/hf", "models/tokenizer"}},
-	{"models", []string{"internal/*", "formats", "formats/*", "kernels", "models/arch", "models/engine", "models/engine/cpu", "models/forward", "models/source", "models/tokenizer"}},
+	{"models", []string{"internal/*", "formats", "formats/*", "models/arch", "models/engine", "models/forward", "models/source", "models/tokenizer"}},
 	{"models/*", []string{"internal/*", "formats", "formats/*", "kernels", "models", "models/*"}},
 	{"bench/cases", []string{"internal/*", "formats", "formats/*", "kernels", "kernels/all", "metal", "models", "models/*", "bench", "bench/*"}},
 	{"bench/results", []string{"internal/*"}},

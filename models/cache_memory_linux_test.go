@@ -26,7 +26,7 @@ func TestCacheFollowsThePosition(t *testing.T) {
 	}
 	const tile = 128
 	p := deepCache()
-	m := newFixture(t, p).open(t, models.Options{CPU: cpu.Options{Threads: 2}})
+	m := newFixture(t, p).open(t, models.Options{Engine: cpu.Options{Threads: 2}})
 	ids := text(2*tile+2, p.Config.Vocab)
 	for _, format := range cpu.CacheFormats() {
 		t.Run(format.Name, func(t *testing.T) {

@@ -60,7 +60,8 @@
 //	                      engine.Stream ──▶ engine.Observer: every operation, its time, bytes and results
 //
 // [Open] checks a source against its architecture and has an engine load it:
-// package engine/cpu, unless Options.Engine says otherwise. A [Session] is one
+// that of Options.Engine, or the default of those that the program imports, which is
+// package engine/cpu. A [Session] is one
 // text: a stream of the engine, whose operations forward passes are written in.
 // Everything works on token ids; package tokenizer makes them.
 //

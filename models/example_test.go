@@ -9,6 +9,7 @@ import (
 
 	"onebit/models"
 	"onebit/models/arch"
+	_ "onebit/models/engine/cpu"
 	"onebit/models/synth"
 	"onebit/models/tokenizer"
 )

@@ -37,9 +37,9 @@ func TestGroupEqualsAlone(t *testing.T) {
 	require.Procs(t, 3)
 	for _, p := range smallPresets() {
 		for _, w := range require.Draw(t, 3, []way{
-			{name: "threads=1", opt: models.Options{CPU: cpu.Options{Threads: 1}}},
-			{name: "threads=3", opt: models.Options{CPU: cpu.Options{Threads: 3}}},
-			{name: "plain", opt: models.Options{Engine: plain.Open}},
+			{name: "threads=1", opt: models.Options{Engine: cpu.Options{Threads: 1}}},
+			{name: "threads=3", opt: models.Options{Engine: cpu.Options{Threads: 3}}},
+			{name: "plain", opt: models.Options{Engine: plain.Options{}}},
 		}) {
 			if w.name == "plain" && p.Config.Vocab > 1000 {
 				continue // which takes it long
@@ -96,8 +96,8 @@ func decodeTogether(t *testing.T, g *models.Group, members []*member) {
 // A text without room ends no other: none takes in its token, and the others go on.
 func TestGroupRefuses(t *testing.T) {
 	p := preset("tiny")
-	m := newFixture(t, p).open(t, models.Options{CPU: cpu.Options{Threads: 1}})
-	other := newFixture(t, p).open(t, models.Options{CPU: cpu.Options{Threads: 1}})
+	m := newFixture(t, p).open(t, models.Options{Engine: cpu.Options{Threads: 1}})
+	other := newFixture(t, p).open(t, models.Options{Engine: cpu.Options{Threads: 1}})
 	g := must(m.NewGroup())
 	defer g.Close()
 	a, b := session(t, m, models.SessionOptions{}), session(t, m, models.SessionOptions{Context: 1})
@@ -135,11 +135,15 @@ func (s solitary) NewStream(opt engine.StreamOptions) (engine.Stream, error) {
 	return struct{ engine.Stream }{stream}, err
 }
 
+type solitaryOptions struct{ plain.Options }
+
+func (o solitaryOptions) Open(src engine.Source) (engine.Engine, error) {
+	e, err := o.Options.Open(src)
+	return solitary{e}, err
+}
+
 func TestGroupNeedsALender(t *testing.T) {
-	m := newFixture(t, preset("tiny")).open(t, models.Options{Engine: func(src engine.Source) (engine.Engine, error) {
-		e, err := plain.Open(src)
-		return solitary{e}, err
-	}})
+	m := newFixture(t, preset("tiny")).open(t, models.Options{Engine: solitaryOptions{}})
 	if _, err := m.NewGroup(); !errors.Is(err, engine.ErrOneText) {
 		t.Errorf("error %v, want one that wraps %v", err, engine.ErrOneText)
 	}

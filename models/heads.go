@@ -11,7 +11,6 @@ import (
 	"onebit/formats"
 	"onebit/internal/clock"
 	"onebit/models/engine"
-	"onebit/models/engine/cpu"
 )
 
 // A HeadTrial is what the output head is, or would be in another format.
@@ -33,9 +32,9 @@ var headCandidates = []*formats.Type{formats.Q8_0, formats.Q6_K}
 
 // HeadCandidates returns the formats in which the head would be at least a tenth
 // smaller than it is in the file. There are none for a head that was converted, and
-// on an engine other than the CPU's.
+// on an engine that tries none.
 func (m *Model) HeadCandidates() (out []*formats.Type) {
-	if _, ok := m.engine.(*cpu.Engine); !ok || m.headConverted || cpu.CheckHead(m.Head.Type) != nil {
+	if e, ok := m.engine.(engine.HeadTrier); !ok || m.headConverted || e.CheckHead(m.Head.Type) != nil {
 		return nil
 	}
 	for _, t := range headCandidates {
@@ -57,9 +56,9 @@ const (
 // takes about as long as a prompt of 16 tokens, three decoded ones and a dozen
 // products with the head.
 func (m *Model) TryHeads(ctx context.Context, text []int) (trials []HeadTrial, err error) {
-	e, ok := m.engine.(*cpu.Engine)
+	e, ok := m.engine.(engine.HeadTrier)
 	if !ok || len(text) == 0 {
-		return nil, errors.New("heads are tried on the CPU, with a text")
+		return nil, errors.New("heads are tried with a text, on an engine that can, such as the CPU's")
 	}
 	text = text[max(0, len(text)-min(trialColumns, m.Config.Context-trialTimes)):]
 	s, err := m.NewSession(SessionOptions{Context: len(text) + trialTimes, Batch: trialColumns})
@@ -68,10 +67,10 @@ func (m *Model) TryHeads(ctx context.Context, text []int) (trials []HeadTrial, e
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	h := &headTrial{model: m, engine: e, n: len(text)}
-	if err := h.listen(s, text); err != nil {
+	if err := h.measureHead(s, text); err != nil {
 		return nil, err
 	}
-	trials = []HeadTrial{h.own()}
+	trials = []HeadTrial{h.current()}
 	for _, to := range m.HeadCandidates() {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -88,7 +87,7 @@ func (m *Model) TryHeads(ctx context.Context, text []int) (trials []HeadTrial, e
 // A headTrial is the file's head at the end of a text.
 type headTrial struct {
 	model  *Model
-	engine *cpu.Engine
+	engine engine.HeadTrier
 	n      int       // columns
 	x      []float32 // n × Cols: what the head multiplies
 	logits []float32 // n × Rows
@@ -97,8 +96,8 @@ type headTrial struct {
 	time   time.Duration // of the head
 }
 
-// listen takes in the text, and times a token and the head.
-func (h *headTrial) listen(s *Session, text []int) error {
+// measureHead takes in the text, and times a token and the head.
+func (h *headTrial) measureHead(s *Session, text []int) error {
 	if err := s.Start(text); err != nil {
 		return err
 	}
@@ -113,7 +112,7 @@ func (h *headTrial) listen(s *Session, text []int) error {
 	}
 	h.logits, h.x = slices.Clone(logits), slices.Clone(x[:h.n*h.model.Head.Cols])
 	s.stream.End()
-	h.rows = telling(h.logits, h.model.Head.Rows)
+	h.rows = sampledRows(h.logits, h.model.Head.Rows)
 	h.token = medianTime(nil, func() {
 		if _, decodeErr := s.Decode(text[len(text)-1]); decodeErr != nil {
 			err = decodeErr
@@ -154,7 +153,7 @@ func medianTime(before, f func()) time.Duration {
 	return all[trialTimes/2]
 }
 
-func (h *headTrial) own() HeadTrial {
+func (h *headTrial) current() HeadTrial {
 	head := h.model.Head
 	return HeadTrial{Format: head.Type, Bytes: head.Bytes(), Time: h.time, Token: h.token}
 }
@@ -168,12 +167,12 @@ func (h *headTrial) try(to *formats.Type) (out HeadTrial, err error) {
 		return out, fmt.Errorf("trying a head in %s: %w", to.Name, err)
 	}
 	defer func() { err = errors.Join(err, t.Close()) }()
-	whole := float64(head.Rows) / float64(t.Rows)
-	out = HeadTrial{Format: to, Bytes: t.Bytes, Convert: time.Duration(float64(clock.Since(start)) * whole)}
-	y := make([]float32, h.n*t.Rows)
+	whole := float64(head.Rows) / float64(len(h.rows))
+	out = HeadTrial{Format: to, Bytes: t.Bytes(), Convert: time.Duration(float64(clock.Since(start)) * whole)}
+	y := make([]float32, h.n*len(h.rows))
 	t.Multiply(y, h.x, h.n)
 	out.KLD, out.NMSE = h.compare(y)
-	one := medianTime(h.multiply, func() { t.Multiply(y[:t.Rows], h.x[:t.Cols], 1) })
+	one := medianTime(h.multiply, func() { t.Multiply(y[:len(h.rows)], h.x[:head.Cols], 1) })
 	out.Time = time.Duration(float64(one) * whole)
 	out.Token = max(h.token-h.time, 0) + out.Time
 	return out, nil
@@ -217,10 +216,10 @@ func logSum(z []float64) (sum float64) {
 	return top + math.Log(sum)
 }
 
-// telling returns rows, in order: all of a small vocabulary, and else the likeliest
+// sampledRows returns rows, in order: all of a small vocabulary, and else the likeliest
 // of each column, in which nearly all of the probability is, and others at equal
 // distances.
-func telling(logits []float32, vocab int) (rows []int) {
+func sampledRows(logits []float32, vocab int) (rows []int) {
 	if vocab <= trialRows {
 		for r := range vocab {
 			rows = append(rows, r)

@@ -51,7 +51,7 @@ func TestTryHeads(t *testing.T) {
 			t.Errorf("a head in %s that was converted has candidates %v", trial.Format.Name, got)
 		}
 	}
-	native := x.open(t, models.Options{CPU: cpu.Options{Packing: cpu.PackNever}})
+	native := x.open(t, models.Options{Engine: cpu.Options{Packing: cpu.PackNever}})
 	if again := must(native.TryHeads(context.Background(), text)); again[1].KLD != trials[1].KLD {
 		t.Errorf("in place the divergence is %g, packed %g", again[1].KLD, trials[1].KLD)
 	}

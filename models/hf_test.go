@@ -146,10 +146,10 @@ func TestHFEqualsGGUF(t *testing.T) {
 			stored, gguf := tt.make()
 			dir := stored.hf(t, tt.how)
 			want := lastLogits(t, gguf.open(t, models.Options{}))
-			for _, opt := range []models.Options{{}, {CPU: cpu.Options{Packing: cpu.PackNever, Threads: 1}}, {CPU: cpu.Options{Packing: cpu.PackBehind}}, {CPU: cpu.Options{Packing: cpu.Stream}}} {
+			for _, opt := range []models.Options{{}, {Engine: cpu.Options{Packing: cpu.PackNever, Threads: 1}}, {Engine: cpu.Options{Packing: cpu.PackBehind}}, {Engine: cpu.Options{Packing: cpu.Stream}}} {
 				m := openPath(t, dir, opt)
 				if got := lastLogits(t, m); !slices.Equal(got, want) {
-					t.Errorf("packing %d: the logits differ", opt.CPU.Packing)
+					t.Errorf("%+v: the logits differ", opt.Engine)
 				}
 			}
 		})
@@ -170,7 +170,7 @@ func TestHFMatchesOracle(t *testing.T) {
 		x := newFixture(t, tt.preset)
 		ids := text(16, tt.preset.Config.Vocab)
 		want := must(modeltest.Load(x.file(t))).Logits(ids)
-		m := openPath(t, x.hf(t, tt.how), models.Options{CPU: cpu.Options{Kernels: cpu.Kernels{Variant: exact}}})
+		m := openPath(t, x.hf(t, tt.how), models.Options{Engine: cpu.Options{Kernels: cpu.Kernels{Variant: exact}}})
 		s := session(t, m, models.SessionOptions{Cache: formats.F32})
 		if got := nmse(t, s, ids, want); !(got <= 1e-11) {
 			t.Errorf("%s: NMSE of the logits %.3g", tt.preset.Name, got)
@@ -297,7 +297,7 @@ func TestHFInventory(t *testing.T) {
 		x := newFixture(t, preset("tiny-bitnet"))
 		tt.change(x)
 		dir := x.hf(t, modeltest.HF{Linear: "autobitlinear"})
-		m, err := models.Open(t.Context(), dir, models.Options{CPU: cpu.Options{Threads: 1}})
+		m, err := models.Open(t.Context(), dir, models.Options{Engine: cpu.Options{Threads: 1}})
 		var bad *container.FormatError
 		if !errors.As(err, &bad) || bad.Tensor != tt.tensor || !strings.Contains(bad.Msg, tt.want) || !strings.HasPrefix(bad.File, dir) {
 			t.Errorf("error %v, want one about %s: %s", err, tt.tensor, tt.want)

@@ -84,16 +84,16 @@ func TestResultsDoNotDependOnHow(t *testing.T) {
 		}
 		ways := threadsAndBatches("", [][2]int{{1, 1}, {1, 64}, {2, 4}, {2, 256}, {3, 1}, {3, 64}})
 		for _, name := range exactVariants() {
-			ways = append(ways, way{"variant=" + name, models.Options{CPU: cpu.Options{Kernels: must(cpu.Prefer(name, "")), Threads: 2}}, 64})
+			ways = append(ways, way{"variant=" + name, models.Options{Engine: cpu.Options{Kernels: must(cpu.Prefer(name, "")), Threads: 2}}, 64})
 		}
 		checkAll(append(ways,
-			way{"in place", models.Options{CPU: cpu.Options{Packing: cpu.PackNever}}, 64},
-			way{"packing behind", models.Options{CPU: cpu.Options{Packing: cpu.PackBehind}}, 8},
-			way{"streaming", models.Options{CPU: cpu.Options{Packing: cpu.Stream}}, 64}))
+			way{"in place", models.Options{Engine: cpu.Options{Packing: cpu.PackNever}}, 64},
+			way{"packing behind", models.Options{Engine: cpu.Options{Packing: cpu.PackBehind}}, 8},
+			way{"streaming", models.Options{Engine: cpu.Options{Packing: cpu.Stream}}, 64}))
 
 		for _, cache = range []*formats.Type{formats.Q8_0, formats.Q4_0} {
 			ways := threadsAndBatches(cache.Name+" cache/", [][2]int{{1, 1}, {1, 64}, {2, 4}, {3, 256}})
-			checkAll(append(ways, way{cache.Name + " cache/variant=scalar", models.Options{CPU: cpu.Options{Kernels: must(cpu.Prefer("scalar", ""))}}, 64}))
+			checkAll(append(ways, way{cache.Name + " cache/variant=scalar", models.Options{Engine: cpu.Options{Kernels: must(cpu.Prefer("scalar", ""))}}, 64}))
 		}
 	}
 }
@@ -107,7 +107,7 @@ type way struct {
 
 func threadsAndBatches(prefix string, pairs [][2]int) (ways []way) {
 	for _, p := range pairs {
-		ways = append(ways, way{fmt.Sprintf("%sthreads=%d/batch=%d", prefix, p[0], p[1]), models.Options{CPU: cpu.Options{Threads: p[0]}}, p[1]})
+		ways = append(ways, way{fmt.Sprintf("%sthreads=%d/batch=%d", prefix, p[0], p[1]), models.Options{Engine: cpu.Options{Threads: p[0]}}, p[1]})
 	}
 	return ways
 }
@@ -148,7 +148,7 @@ func differ(a, b []float32) int {
 // have been forgotten, get the same logits.
 func TestSessionSteps(t *testing.T) {
 	p := preset("tiny")
-	m := newFixture(t, p).open(t, models.Options{CPU: cpu.Options{Threads: 1}})
+	m := newFixture(t, p).open(t, models.Options{Engine: cpu.Options{Threads: 1}})
 	ids := text(9, p.Config.Vocab)
 	var want [][]float32
 	one := session(t, m, models.SessionOptions{})
@@ -203,7 +203,7 @@ func TestSessionSteps(t *testing.T) {
 // if it was infinite.
 func TestTruncateForgets(t *testing.T) {
 	p := preset("tiny")
-	m := newFixture(t, p).open(t, models.Options{CPU: cpu.Options{Threads: 1}})
+	m := newFixture(t, p).open(t, models.Options{Engine: cpu.Options{Threads: 1}})
 	s := session(t, m, models.SessionOptions{})
 	ids := text(3, p.Config.Vocab)
 	want := slices.Clone(must(s.Prefill(t.Context(), ids)))
@@ -239,7 +239,7 @@ func TestDecodeDoesNotAllocate(t *testing.T) {
 		if name == "rotated" {
 			fold(t, x)
 		}
-		m := x.open(t, models.Options{CPU: cpu.Options{Threads: 2}})
+		m := x.open(t, models.Options{Engine: cpu.Options{Threads: 2}})
 		for _, cache := range []*formats.Type{formats.F16, formats.Q8_0, formats.Q4_0} {
 			s := session(t, m, models.SessionOptions{Cache: cache})
 			must(s.Prefill(t.Context(), text(3, p.Config.Vocab)))
@@ -324,7 +324,7 @@ func (w *watcher) Observe(op engine.Op) {
 
 func TestObserver(t *testing.T) {
 	p := preset("tiny")
-	m := newFixture(t, p).open(t, models.Options{CPU: cpu.Options{Packing: cpu.PackNever, Threads: 1}})
+	m := newFixture(t, p).open(t, models.Options{Engine: cpu.Options{Packing: cpu.PackNever, Threads: 1}})
 	w := &watcher{bytes: map[string]int{}, macs: map[string]int{}, results: map[string]int{}}
 	s := session(t, m, models.SessionOptions{Observer: w})
 	must(s.Decode(1))
@@ -412,8 +412,8 @@ func TestResultsOnEveryMachine(t *testing.T) {
 func TestSessionsSideBySide(t *testing.T) {
 	p := preset("tiny")
 	x := newFixture(t, p)
-	want, _ := greedy(t, session(t, x.open(t, models.Options{CPU: cpu.Options{Threads: 1}}), models.SessionOptions{}), text(20, p.Config.Vocab), 5)
-	m := x.open(t, models.Options{CPU: cpu.Options{Threads: 2, Packing: cpu.PackBehind}})
+	want, _ := greedy(t, session(t, x.open(t, models.Options{Engine: cpu.Options{Threads: 1}}), models.SessionOptions{}), text(20, p.Config.Vocab), 5)
+	m := x.open(t, models.Options{Engine: cpu.Options{Threads: 2, Packing: cpu.PackBehind}})
 	got := make([][]int, 4)
 	var wg sync.WaitGroup
 	for i := range got {

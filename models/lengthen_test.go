@@ -35,7 +35,7 @@ func TestLengthenedTexts(t *testing.T) {
 	sameEverywhere(t)
 	ctx := context.Background()
 	for _, name := range []string{"tiny", "tiny-qwen35"} {
-		m := newFixture(t, preset(name)).open(t, models.Options{CPU: cpu.Options{Packing: cpu.PackNever, Threads: 2}})
+		m := newFixture(t, preset(name)).open(t, models.Options{Engine: cpu.Options{Packing: cpu.PackNever, Threads: 2}})
 		for _, format := range []*formats.Type{formats.F16, formats.Q8_0, formats.Q4_0} {
 			t.Run(fmt.Sprintf("%s/%s", name, format.Name), func(t *testing.T) {
 				var computed, lengthened attended
@@ -83,7 +83,7 @@ func TestLengthenedTexts(t *testing.T) {
 func TestLengthenRefuses(t *testing.T) {
 	ctx := context.Background()
 	x := newFixture(t, preset("tiny"))
-	m := x.open(t, models.Options{CPU: cpu.Options{Packing: cpu.PackNever, Threads: 1}})
+	m := x.open(t, models.Options{Engine: cpu.Options{Packing: cpu.PackNever, Threads: 1}})
 	s := must(m.NewSession(models.SessionOptions{Context: 300}))
 	defer s.Close()
 	refuse := func(n int) {
@@ -102,7 +102,7 @@ func TestLengthenRefuses(t *testing.T) {
 	if err := s.Lengthen(300); err != nil {
 		t.Error(err)
 	}
-	other := must(x.open(t, models.Options{Engine: plain.Open}).NewSession(models.SessionOptions{Context: 300}))
+	other := must(x.open(t, models.Options{Engine: plain.Options{}}).NewSession(models.SessionOptions{Context: 300}))
 	defer other.Close()
 	if err := other.Lengthen(300); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("another engine: %v", err)
@@ -113,7 +113,7 @@ func TestLengthenRefuses(t *testing.T) {
 // those that were not: the ratio is 1 but for noise.
 func BenchmarkDecodeBehind(b *testing.B) {
 	const depth = 4096
-	m := newFixture(b, deepCache()).open(b, models.Options{CPU: cpu.Options{Packing: cpu.PackFirst, Threads: 2}})
+	m := newFixture(b, deepCache()).open(b, models.Options{Engine: cpu.Options{Packing: cpu.PackFirst, Threads: 2}})
 	var sessions []*models.Session
 	for _, computed := range []int{depth, 512} {
 		s := must(m.NewSession(models.SessionOptions{Context: depth + 1}))

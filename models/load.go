@@ -88,7 +88,11 @@ func (m *Model) load(ctx context.Context, opt Options) error {
 	if err := m.source.Check(); err != nil {
 		return err
 	}
-	opened, err := opt.opener()(m.source)
+	opener, err := opt.opener()
+	if err != nil {
+		return err
+	}
+	opened, err := opener.Open(m.source)
 	if err != nil {
 		return err
 	}

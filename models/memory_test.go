@@ -64,7 +64,7 @@ func TestHFLoadMemory(t *testing.T) {
 // less an embedding that is no head, and of one block.
 func TestStreamMemory(t *testing.T) {
 	if path := os.Getenv(loadEnv); path != "" {
-		fmt.Println("grown by", must(grown(path, models.Options{CPU: cpu.Options{Packing: cpu.Stream, Threads: 1}}, prefillAndDecode)))
+		fmt.Println("grown by", must(grown(path, models.Options{Engine: cpu.Options{Packing: cpu.Stream, Threads: 1}}, prefillAndDecode)))
 		return
 	}
 	needsPeak(t)
@@ -96,13 +96,12 @@ func TestStreamMemory(t *testing.T) {
 func TestConvertedHeadMemory(t *testing.T) {
 	if path := os.Getenv(loadEnv); path != "" {
 		for _, opt := range require.Draw(t, 3, []models.Options{
-			{Head: formats.Q8_0, CPU: cpu.Options{Packing: cpu.PackNever}},
-			{Head: formats.Q8_0, CPU: cpu.Options{Packing: cpu.PackBehind}},
-			{Head: formats.Q6_K, CPU: cpu.Options{Packing: cpu.Stream}},
-			{Head: formats.Q1_0_g128, CPU: cpu.Options{Packing: cpu.PackFirst}},
-			{Head: formats.Q1_0_g128, CPU: cpu.Options{Packing: cpu.PackBehind}},
+			{Head: formats.Q8_0, Engine: cpu.Options{Packing: cpu.PackNever, Threads: 2}},
+			{Head: formats.Q8_0, Engine: cpu.Options{Packing: cpu.PackBehind, Threads: 2}},
+			{Head: formats.Q6_K, Engine: cpu.Options{Packing: cpu.Stream, Threads: 2}},
+			{Head: formats.Q1_0_g128, Engine: cpu.Options{Packing: cpu.PackFirst, Threads: 2}},
+			{Head: formats.Q1_0_g128, Engine: cpu.Options{Packing: cpu.PackBehind, Threads: 2}},
 		}) {
-			opt.CPU.Threads = 2
 			testConvertedHeadMemory(t, path, opt)
 		}
 		return
@@ -125,7 +124,7 @@ func testConvertedHeadMemory(t *testing.T, path string, opt models.Options) {
 		return prefillAndDecode(m)
 	}))
 	const others = 28 << 20 // as when streaming, and a slab of the old head
-	t.Logf("%s, packing %d: grown by %d KiB, head %d, from %d", opt.Head.Name, opt.CPU.Packing, peak>>10, head>>10, before>>10)
+	t.Logf("%s, packing %d: grown by %d KiB, head %d, from %d", opt.Head.Name, opt.Engine.(cpu.Options).Packing, peak>>10, head>>10, before>>10)
 	if most := head + others; int(peak) < head || int(peak) > most || before < others {
 		t.Errorf("resident memory grew by %d bytes, want %d to %d", peak, head, most)
 	}

@@ -5,10 +5,8 @@ import (
 	"iter"
 	"slices"
 
-	"onebit/kernels"
 	"onebit/models/arch"
 	"onebit/models/engine"
-	"onebit/models/engine/cpu"
 	"onebit/models/forward"
 	"onebit/models/source"
 )
@@ -52,15 +50,6 @@ func (m *Model) Source() source.Source { return m.source }
 
 // Engine returns what the model runs on.
 func (m *Model) Engine() engine.Engine { return m.engine }
-
-// Pool returns the threads of an engine that runs on those of the CPU; nil of
-// another.
-func (m *Model) Pool() *kernels.Pool {
-	if e, ok := m.engine.(*cpu.Engine); ok {
-		return e.Pool()
-	}
-	return nil
-}
 
 // Check looks at all weights that nothing has been multiplied with yet, and
 // returns what is wrong with them, as Open does for a model that is packed
@@ -114,7 +103,7 @@ func (m *Model) MultiplyAdds() (blocks, head int) {
 func (m *Model) HostMemory() [][]byte { return hostMemory(m.engine) }
 
 func hostMemory(holder any) [][]byte {
-	if h, ok := holder.(interface{ HostMemory() [][]byte }); ok {
+	if h, ok := holder.(engine.HostMemory); ok {
 		return h.HostMemory()
 	}
 	return nil

@@ -4,15 +4,14 @@ import (
 	"onebit/formats"
 	"onebit/formats/gguf"
 	"onebit/models/engine"
-	"onebit/models/engine/cpu"
 )
 
 // Options are the choices in opening a model. The zero value is right for a
 // program that just wants to run one.
 type Options struct {
-	// Engine opens what computes; nil: package engine/cpu, with the options CPU.
+	// Engine opens what computes: the options of an engine, such as cpu.Options of package
+	// engine/cpu. Nil: the default of the engines that the program imports.
 	Engine engine.Opener
-	CPU    cpu.Options
 	// Head is a format to convert the output head to, such as q8_0 for a
 	// head in fp16. Nil: as it is. Model.HeadError says what that costs in
 	// precision; in memory it is the new head, since the old one's pages are
@@ -22,9 +21,9 @@ type Options struct {
 	GGUF gguf.Options
 }
 
-func (o *Options) opener() engine.Opener {
+func (o *Options) opener() (engine.Opener, error) {
 	if o.Engine != nil {
-		return o.Engine
+		return o.Engine, nil
 	}
-	return cpu.Open(o.CPU)
+	return engine.Default()
 }

@@ -112,10 +112,10 @@ func testOracle(t *testing.T, all []oracleModel) {
 				cache *formats.Type
 				bound float64
 			}{
-				{"exact", models.Options{CPU: cpu.Options{Kernels: cpu.Kernels{Variant: exact}}}, formats.F32, rounding},
-				{"exact, fp16 cache", models.Options{CPU: cpu.Options{Kernels: cpu.Kernels{Variant: exact}}}, formats.F16, 1e-6},
-				{"exact, int8 cache", models.Options{CPU: cpu.Options{Kernels: cpu.Kernels{Variant: exact}}}, formats.Q8_0, 4e-4},
-				{"exact, 4-bit cache", models.Options{CPU: cpu.Options{Kernels: cpu.Kernels{Variant: exact}}}, formats.Q4_0, 0.05},
+				{"exact", models.Options{Engine: cpu.Options{Kernels: cpu.Kernels{Variant: exact}}}, formats.F32, rounding},
+				{"exact, fp16 cache", models.Options{Engine: cpu.Options{Kernels: cpu.Kernels{Variant: exact}}}, formats.F16, 1e-6},
+				{"exact, int8 cache", models.Options{Engine: cpu.Options{Kernels: cpu.Kernels{Variant: exact}}}, formats.Q8_0, 4e-4},
+				{"exact, 4-bit cache", models.Options{Engine: cpu.Options{Kernels: cpu.Kernels{Variant: exact}}}, formats.Q4_0, 0.05},
 				{"default", models.Options{}, formats.F16, 5e-3},
 			} {
 				s := session(t, x.open(t, o.model), models.SessionOptions{Cache: o.cache})
@@ -222,7 +222,7 @@ func TestYaRNPastOriginalContext(t *testing.T) {
 	x.set("qwen3.rope.scaling.factor", container.Of(float32(4)))
 	x.set("qwen3.rope.scaling.original_context_length", container.Of(uint32(original)))
 	want := must(modeltest.Load(x.file(t))).Logits(ids)
-	s := session(t, x.open(t, models.Options{CPU: cpu.Options{Kernels: cpu.Kernels{Variant: exact}}}), models.SessionOptions{Cache: formats.F32})
+	s := session(t, x.open(t, models.Options{Engine: cpu.Options{Kernels: cpu.Kernels{Variant: exact}}}), models.SessionOptions{Cache: formats.F32})
 	var past, without deviation.Sum
 	i := 0
 	for logits, err := range s.Logits(ids) {

@@ -13,12 +13,12 @@ import (
 	"onebit/internal/sysinfo"
 	"onebit/models/arch"
 	"onebit/models/engine"
-	"onebit/models/engine/cpu"
 	"onebit/models/forward"
 )
 
-// A Plan says what a model and sessions on it take of memory, before they do. The
-// figures are those of the CPU's engine, which others are near to.
+// A Plan says what a model and sessions on it take of memory, before they do. Where its
+// engine is no [engine.Planner], the figures of sessions are the default engine's, which
+// others are near to.
 type Plan struct {
 	// Mapped is the bytes of weights that are multiplied where the file is mapped:
 	// the system can let go of their pages and read them again. Packed is those in
@@ -28,7 +28,7 @@ type Plan struct {
 	name    string
 	config  arch.Config
 	states  []engine.State
-	threads int
+	planner engine.Planner // nil: no engine tells
 	rotated bool
 }
 
@@ -96,49 +96,47 @@ func NewPlan(src Inventory, opt Options) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{name: src.Name(), config: c, states: a.States(c), threads: opt.threads(), rotated: rotation != nil}
-	return p, p.addWeights(src, a, &opt)
-}
-
-func (o *Options) threads() int {
-	switch {
-	case o.CPU.Pool != nil:
-		return o.CPU.Pool.Threads()
-	case o.CPU.Threads > 0:
-		return o.CPU.Threads
+	opener, err := opt.opener()
+	if err != nil {
+		return nil, err
 	}
-	return sysinfo.Threads()
+	p := &Plan{name: src.Name(), config: c, states: a.States(c), rotated: rotation != nil}
+	planner, _ := opener.(engine.Planner)
+	if p.planner = planner; planner == nil {
+		other, _ := engine.Default() // without one nothing is planned
+		p.planner, _ = other.(engine.Planner)
+	}
+	return p, p.addWeights(src, a, opt.Head, planner)
 }
 
-// addWeights adds them up. Of a model that is streamed, one block is in memory at a
-// time.
-func (p *Plan) addWeights(src Inventory, a *forward.Architecture, opt *Options) error {
+// addWeights adds them up, as the planner has them; nil: as they are in the file.
+func (p *Plan) addWeights(src Inventory, a *forward.Architecture, head *formats.Type, planner engine.Planner) error {
 	infos := map[string]container.TensorInfo{}
 	for _, info := range src.Tensors() {
 		infos[info.Name] = info
 	}
 	type bytes struct{ mapped, own int64 }
 	blocks := make([]bytes, p.config.Layers+1) // and what lies outside
-	for _, r := range requests(a, p.config, opt.Head) {
+	for _, r := range requests(a, p.config, head) {
 		info, ok := infos[r.Tensor]
 		if !ok || info.Type == nil {
 			return src.Fault(r.Tensor, errors.New("is missing, or of a type that onebit cannot decode"))
 		}
-		if opt.Engine != nil && r.Use != engine.Matrix {
+		if planner == nil && r.Use != engine.Matrix {
 			continue
 		}
 		mapped, own := info.Size, int64(0)
-		if opt.Engine == nil {
+		if planner != nil {
 			var err error
 			t := formats.Tensor{Name: info.Name, Type: info.Type, Shape: info.Shape}
-			if mapped, own, err = opt.CPU.WeightBytes(r.Request, t, src.InPlace()); err != nil {
+			if mapped, own, err = planner.WeightBytes(r.Request, t, src.InPlace()); err != nil {
 				return src.Fault(r.Tensor, err)
 			}
 		}
 		blocks[r.block].mapped += mapped
 		blocks[r.block].own += own
 	}
-	if inside := blocks[:p.config.Layers]; opt.Engine == nil && opt.CPU.Packing == cpu.Stream {
+	if inside := blocks[:p.config.Layers]; planner != nil && planner.HoldsOneBlock() {
 		largest := slices.MaxFunc(inside, func(a, b bytes) int { return cmp.Compare(a.mapped+a.own, b.mapped+b.own) })
 		blocks = []bytes{blocks[p.config.Layers], largest}
 	}
@@ -158,8 +156,11 @@ func (p *Plan) Footprint(opt SessionOptions) (Footprint, error) {
 	if err := opt.check(p.config); err != nil {
 		return Footprint{}, err
 	}
+	if p.planner == nil {
+		return Footprint{}, errors.New("no engine tells what a session takes of memory")
+	}
 	c := p.config
-	b, err := cpu.BytesOf(engine.StreamOptions{States: p.states, Context: opt.Context, Batch: opt.Batch, Cache: opt.Cache}, p.threads, c.Heads/c.KVHeads)
+	b, err := p.planner.StreamBytes(engine.StreamOptions{States: p.states, Context: opt.Context, Batch: opt.Batch, Cache: opt.Cache}, c.Heads/c.KVHeads)
 	return Footprint{
 		Mapped: p.Mapped, Packed: p.Packed, Cache: b.Cache, State: b.State, Scratch: b.Scratch + p.buffers(opt.Batch),
 		Context: opt.Context, Format: opt.Cache, positions: b.Positions,
@@ -192,7 +193,10 @@ type Fit struct {
 // beside the weights, for each format that keys and values can be kept in, the
 // most precise first: 0 where there is none.
 func (p *Plan) Fits(memory int64, batch int) (fits []Fit) {
-	for _, format := range cpu.CacheFormats() {
+	if p.planner == nil {
+		return nil
+	}
+	for _, format := range p.planner.CacheFormats() {
 		tooLarge := func(context int) bool {
 			f, err := p.Footprint(SessionOptions{Context: context + 1, Batch: batch, Cache: format})
 			return err != nil || f.Total() > memory

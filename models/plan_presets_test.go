@@ -40,7 +40,7 @@ func (s presetSource) InPlace() bool                     { return true }
 // system, in every format of keys and values.
 func TestBonsai27BFitsIn8GB(t *testing.T) {
 	const context, memory = 32768, 8e9 - 1<<30
-	plan := must(models.NewPlan(newPresetSource(t, "bonsai-27b"), models.Options{CPU: cpu.Options{Threads: 2}}))
+	plan := must(models.NewPlan(newPresetSource(t, "bonsai-27b"), models.Options{Engine: cpu.Options{Threads: 2}}))
 	for _, want := range []struct {
 		format *formats.Type
 		token  float64 // 16 blocks × 4 heads × 256 numbers, keys and values

@@ -25,12 +25,12 @@ func TestPlanIsWhatIsTaken(t *testing.T) {
 	for _, p := range []*arch.Preset{preset("tiny"), tinyUntied(), preset("tiny-bitnet"), must(arch.LookupPreset("tiny-qwen35"))} {
 		x := newFixture(t, p)
 		for _, opt := range []models.Options{
-			{CPU: cpu.Options{Packing: cpu.PackFirst, Threads: 2}},
-			{CPU: cpu.Options{Packing: cpu.PackBehind, Threads: 1}},
-			{CPU: cpu.Options{Packing: cpu.PackNever, Threads: 3}},
-			{CPU: cpu.Options{Packing: cpu.PackFirst, Threads: 2}, Head: formats.Q8_0},
+			{Engine: cpu.Options{Packing: cpu.PackFirst, Threads: 2}},
+			{Engine: cpu.Options{Packing: cpu.PackBehind, Threads: 1}},
+			{Engine: cpu.Options{Packing: cpu.PackNever, Threads: 3}},
+			{Engine: cpu.Options{Packing: cpu.PackFirst, Threads: 2}, Head: formats.Q8_0},
 		} {
-			t.Run(fmt.Sprintf("%s/packing %d/head %v", p.Name, opt.CPU.Packing, opt.Head != nil), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s/packing %d/head %v", p.Name, opt.Engine.(cpu.Options).Packing, opt.Head != nil), func(t *testing.T) {
 				testPlan(t, x.open(t, opt), must(models.NewPlan(source.FromGGUF(x.file(t)), opt)))
 			})
 		}
@@ -86,7 +86,7 @@ func testPlan(t *testing.T, m *models.Model, plan *models.Plan) {
 // granted, and no larger ones. What other sessions were promised is not there.
 func TestSessionsBeyondMemory(t *testing.T) {
 	p := deepCache()
-	m := newFixture(t, p).open(t, models.Options{CPU: cpu.Options{Packing: cpu.PackNever, Threads: 2}})
+	m := newFixture(t, p).open(t, models.Options{Engine: cpu.Options{Packing: cpu.PackNever, Threads: 2}})
 	plan := m.Plan()
 	one := must(plan.Footprint(models.SessionOptions{Context: 1}))
 	const tiles = 20
@@ -138,7 +138,7 @@ func TestEngineCountsCaches(t *testing.T) {
 	require.Unplayed(t, "sessions are the same code on every machine")
 	sameEverywhere(t)
 	p := deepCache()
-	m := newFixture(t, p).open(t, models.Options{CPU: cpu.Options{Packing: cpu.PackNever, Threads: 2}})
+	m := newFixture(t, p).open(t, models.Options{Engine: cpu.Options{Packing: cpu.PackNever, Threads: 2}})
 	s := must(m.NewSession(models.SessionOptions{Context: 1000}))
 	size, tile := int64(len(s.HostMemory()[0])), int64(128*tokenBytes(t, p, formats.F16))
 	expect := func(what string, taken, promised int64) {

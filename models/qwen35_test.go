@@ -106,7 +106,7 @@ func (x *fixture) fold(t testing.TB, info container.TensorInfo, change func(row 
 }
 
 // exactly computes everything in float32 but what is summed in float64.
-var exactly = models.Options{CPU: cpu.Options{Kernels: cpu.Kernels{Variant: exact}}}
+var exactly = models.Options{Engine: cpu.Options{Kernels: cpu.Kernels{Variant: exact}}}
 
 // A model whose weights are stored rotated has the logits of the one that it was
 // made of.

@@ -88,7 +88,7 @@ func TestOpenRefuses(t *testing.T) {
 				x := newFixture(t, preset(tt.preset))
 				tt.change(t, x)
 				path := x.path(t)
-				m, err := models.Open(t.Context(), path, models.Options{CPU: cpu.Options{Packing: packing, Threads: 1}})
+				m, err := models.Open(t.Context(), path, models.Options{Engine: cpu.Options{Packing: packing, Threads: 1}})
 				if err == nil {
 					lazy := packing == cpu.PackNever || packing == cpu.PackBehind
 					if !lazy || !strings.Contains(tt.want, "not finite") {
@@ -147,7 +147,7 @@ func TestOverflowIsNoBadWeight(t *testing.T) {
 	for i := 0; i < len(gain); i += 4 {
 		binary.LittleEndian.PutUint32(gain[i:], math.Float32bits(math.MaxFloat32))
 	}
-	s := session(t, x.open(t, models.Options{CPU: cpu.Options{Packing: cpu.PackNever, Threads: 1}}), models.SessionOptions{})
+	s := session(t, x.open(t, models.Options{Engine: cpu.Options{Packing: cpu.PackNever, Threads: 1}}), models.SessionOptions{})
 	logits, err := s.Prefill(t.Context(), []int{5, 6, 7})
 	if err != nil {
 		t.Fatal(err)
@@ -159,7 +159,7 @@ func TestOverflowIsNoBadWeight(t *testing.T) {
 
 func TestContextLimit(t *testing.T) {
 	p := preset("tiny")
-	m := newFixture(t, p).open(t, models.Options{CPU: cpu.Options{Threads: 1}})
+	m := newFixture(t, p).open(t, models.Options{Engine: cpu.Options{Threads: 1}})
 	for _, tt := range []struct {
 		opt  models.SessionOptions
 		want string
@@ -205,7 +205,7 @@ func TestContextLimit(t *testing.T) {
 }
 
 func TestTokensOutsideTheVocabulary(t *testing.T) {
-	m := newFixture(t, preset("tiny")).open(t, models.Options{CPU: cpu.Options{Threads: 1}})
+	m := newFixture(t, preset("tiny")).open(t, models.Options{Engine: cpu.Options{Threads: 1}})
 	s := session(t, m, models.SessionOptions{})
 	for _, ids := range [][]int{{512}, {-1}, {3, 600}, nil} {
 		if _, err := s.Prefill(t.Context(), ids); err == nil {
@@ -223,7 +223,7 @@ func TestTokensOutsideTheVocabulary(t *testing.T) {
 }
 
 func TestGenerateStops(t *testing.T) {
-	m := newFixture(t, preset("tiny")).open(t, models.Options{CPU: cpu.Options{Threads: 1}})
+	m := newFixture(t, preset("tiny")).open(t, models.Options{Engine: cpu.Options{Threads: 1}})
 	s := session(t, m, models.SessionOptions{})
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -247,7 +247,7 @@ func TestGenerateStops(t *testing.T) {
 
 // Blocks come in order, and stopping early is fine.
 func TestBlocks(t *testing.T) {
-	m := newFixture(t, preset("tiny-bitnet")).open(t, models.Options{CPU: cpu.Options{Threads: 1}})
+	m := newFixture(t, preset("tiny-bitnet")).open(t, models.Options{Engine: cpu.Options{Threads: 1}})
 	var got []int
 	for i, b := range m.Blocks() {
 		got = append(got, i)

@@ -12,7 +12,6 @@ import (
 	"onebit/internal/sysinfo"
 	"onebit/models/arch"
 	"onebit/models/engine"
-	"onebit/models/engine/cpu"
 	"onebit/models/forward"
 )
 
@@ -122,7 +121,7 @@ func (m *Model) newSession(stream engine.Stream) *Session {
 // fits returns an error if a session has no room in memory beside those there are.
 func (m *Model) fits(opt SessionOptions) error {
 	others, memory := int64(0), opt.Memory
-	if e, ok := m.engine.(*cpu.Engine); ok {
+	if e, ok := m.engine.(engine.MemoryCounter); ok {
 		weights, streams, promised := e.Taken()
 		others = promised
 		if memory == 0 {
@@ -173,7 +172,7 @@ func (s *Session) HostMemory() [][]byte { return hostMemory(s.stream) }
 // BufferBytes returns the size of the session's activations, on the Go heap; 0
 // where they are elsewhere.
 func (s *Session) BufferBytes() int {
-	if h, ok := s.stream.(interface{ BufferBytes() int }); ok {
+	if h, ok := s.stream.(engine.BufferCounter); ok {
 		return h.BufferBytes()
 	}
 	return 0

@@ -70,7 +70,7 @@ func TestSpeculateEqualsGenerate(t *testing.T) {
 	sameEverywhere(t)
 	for _, p := range smallPresets() {
 		t.Run(p.Name, func(t *testing.T) {
-			m := newFixture(t, p).open(t, models.Options{CPU: cpu.Options{Threads: 1}})
+			m := newFixture(t, p).open(t, models.Options{Engine: cpu.Options{Threads: 1}})
 			prompt := repeats(24, p.Config.Vocab)
 			if m.Recurrent() {
 				refusesDrafts(t, m, prompt)
@@ -185,7 +185,7 @@ func TestSpeculatePays(t *testing.T) {
 func TestSpeculateOnAnotherEngine(t *testing.T) {
 	require.Unplayed(t, "sessions are the same code on every machine")
 	p := preset("tiny")
-	m := newFixture(t, p).open(t, models.Options{Engine: plain.Open})
+	m := newFixture(t, p).open(t, models.Options{Engine: plain.Options{}})
 	prompt := repeats(12, p.Config.Vocab)
 	want, _ := decoded(t, session(t, m, models.SessionOptions{}), prompt, 12, models.SamplerOptions{}, nil)
 	if got, _ := decoded(t, session(t, m, models.SessionOptions{}), prompt, 12, models.SamplerOptions{}, timeless(5)); !slices.Equal(got, want) {
@@ -200,7 +200,7 @@ func TestSpeculateDistribution(t *testing.T) {
 	require.Unplayed(t, "sessions are the same code on every machine")
 	sameEverywhere(t)
 	p := preset("tiny")
-	m := newFixture(t, p).open(t, models.Options{CPU: cpu.Options{Threads: 1}})
+	m := newFixture(t, p).open(t, models.Options{Engine: cpu.Options{Threads: 1}})
 	s := session(t, m, models.SessionOptions{Context: 64})
 	const texts = 1000
 	opt := models.SamplerOptions{Temperature: 4, TopK: 3}
@@ -273,7 +273,7 @@ func candidates(t *testing.T, s *models.Session, ids []int, opt models.SamplerOp
 func TestSpeculateEnds(t *testing.T) {
 	require.Unplayed(t, "sessions are the same code on every machine")
 	p := preset("tiny")
-	m := newFixture(t, p).open(t, models.Options{CPU: cpu.Options{Threads: 1}})
+	m := newFixture(t, p).open(t, models.Options{Engine: cpu.Options{Threads: 1}})
 	prompt := repeats(24, p.Config.Vocab)
 	count := func(ctx context.Context, sp *models.Speculator) (n int, end error) {
 		s := session(t, m, models.SessionOptions{Context: 40})

@@ -16,7 +16,7 @@ import (
 	"onebit/models/source"
 )
 
-var streamed = models.Options{CPU: cpu.Options{Packing: cpu.Stream, Threads: 1}}
+var streamed = models.Options{Engine: cpu.Options{Packing: cpu.Stream, Threads: 1}}
 
 // Sessions of a checkpoint that is streamed share the block that they are in, and none
 // takes it from another.

@@ -47,7 +47,7 @@ func TestTruncatedWhileMapped(t *testing.T) {
 		require.Procs(t, 3)
 		for _, threads := range []int{1, 3} {
 			path := x.path(t)
-			opt := models.Options{CPU: cpu.Options{Packing: cpu.PackNever, Threads: threads}}
+			opt := models.Options{Engine: cpu.Options{Packing: cpu.PackNever, Threads: threads}}
 			if name == "lockstep" {
 				opt = reference
 			}
@@ -105,18 +105,18 @@ func TestTruncatedWhileLoading(t *testing.T) {
 	x := newFixture(t, preset("tiny"))
 	for name, load := range map[string]func(src source.Source) error{
 		"packed": func(src source.Source) error {
-			_, err := models.Load(t.Context(), src, models.Options{CPU: cpu.Options{Threads: 3}})
+			_, err := models.Load(t.Context(), src, models.Options{Engine: cpu.Options{Threads: 3}})
 			return err
 		},
 		"pack behind": func(src source.Source) error {
-			m, err := models.Load(t.Context(), src, models.Options{CPU: cpu.Options{Packing: cpu.PackBehind}})
+			m, err := models.Load(t.Context(), src, models.Options{Engine: cpu.Options{Packing: cpu.PackBehind}})
 			if err == nil {
 				err = m.Packed()
 			}
 			return err
 		},
 		"head": func(src source.Source) error {
-			_, err := models.Load(t.Context(), src, models.Options{CPU: cpu.Options{Packing: cpu.PackNever}, Head: formats.Q8_0})
+			_, err := models.Load(t.Context(), src, models.Options{Engine: cpu.Options{Packing: cpu.PackNever}, Head: formats.Q8_0})
 			return err
 		},
 		"tokenizer": func(src source.Source) error { _, err := src.Tokenizer(); return err },

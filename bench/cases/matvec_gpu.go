@@ -92,7 +92,7 @@ func newGPUMatvec(ctx context.Context, g *group, c gpuConfig, bytes int) (*gpuMa
 func (m *gpuMatvec) open(ctx context.Context, bytes int) (err error) {
 	opt := m.kernel.Options
 	opt.Device = m.group.rig.gpu.device
-	if m.engine, err = metal.Open(opt)(oneTensor{m.group.tensor}); err != nil {
+	if m.engine, err = opt.Open(oneTensor{m.group.tensor}); err != nil {
 		return err
 	}
 	copies := 1

@@ -126,7 +126,7 @@ func (s *shelf) gpuCase(c gpuModel, t names.ModelTest) bench.Case {
 func (c gpuModel) options(g *gpu) models.Options {
 	opt := c.kernel.Options
 	opt.Device = g.device
-	return models.Options{Engine: metal.Open(opt), Head: c.subject.Head, GGUF: gguf.Options{Types: c.subject.opt.Types}}
+	return models.Options{Engine: opt, Head: c.subject.Head, GGUF: gguf.Options{Types: c.subject.opt.Types}}
 }
 
 // open opens the model, and checks what multiplies its projections.

@@ -219,7 +219,7 @@ func checkOperations(t *testing.T, res *results.Set) {
 // What the models of every architecture call their operations, readers know.
 func TestOperationsAreNamed(t *testing.T) {
 	for _, preset := range []string{"tiny", "tiny-bitnet", "tiny-llama", "tiny-minicpm", "tiny-qwen35"} {
-		m, err := models.Open(t.Context(), modelFile(t, preset).Path, models.Options{CPU: enginecpu.Options{Packing: enginecpu.PackNever, Threads: 1}})
+		m, err := models.Open(t.Context(), modelFile(t, preset).Path, models.Options{Engine: enginecpu.Options{Packing: enginecpu.PackNever, Threads: 1}})
 		if err != nil {
 			t.Fatal(err)
 		}

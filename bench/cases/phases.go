@@ -172,7 +172,7 @@ func (req *phaseRequest) measure(ctx context.Context) (reply phaseReply, err err
 	pool := kernels.NewPool(req.Threads)
 	defer pool.Close()
 	c := modelConfig{variant: v, packing: req.Packing}
-	opt := models.Options{CPU: cpu.Options{Kernels: c.kernels(), Packing: req.Packing, Pool: pool}, GGUF: gguf.Options{Types: req.Types}}
+	opt := models.Options{Engine: cpu.Options{Kernels: c.kernels(), Packing: req.Packing, Pool: pool}, GGUF: gguf.Options{Types: req.Types}}
 	if req.Head != "" {
 		if opt.Head, err = formats.Lookup(req.Head); err != nil {
 			return nil, err

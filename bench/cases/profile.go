@@ -81,7 +81,7 @@ type Profiling struct {
 // to see what memory each takes. Its suite has a study of the
 // machine's ceilings, one for each test, and one for what-ifs.
 func NewProfiling(ctx context.Context, opt ProfileOptions) (*Profiling, error) {
-	p := &Profiling{opt: opt, pool: kernels.NewPool(opt.Model.CPU.Threads)}
+	p := &Profiling{opt: opt, pool: kernels.NewPool(cpuOf(&opt.Model).Threads)}
 	if err := p.open(ctx); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
@@ -89,7 +89,9 @@ func NewProfiling(ctx context.Context, opt ProfileOptions) (*Profiling, error) {
 }
 
 func (p *Profiling) open(ctx context.Context) error {
-	p.opt.Model.CPU.Pool, p.opt.Model.Head = p.pool, p.opt.File.Head
+	on := cpuOf(&p.opt.Model)
+	on.Pool = p.pool
+	p.opt.Model.Engine, p.opt.Model.Head = on, p.opt.File.Head
 	if len(p.tests()) == 0 {
 		return errors.New("there is nothing to profile: neither a prompt nor tokens to decode")
 	}
@@ -172,7 +174,7 @@ func (p *Profiling) describe() *profile.Profile {
 	v := main.Variant()
 	packing := names.Packed
 	switch {
-	case p.opt.Model.CPU.Packing == cpu.Stream:
+	case cpuOf(&p.opt.Model).Packing == cpu.Stream:
 		packing = names.Stream
 	case v.Layout == kernels.Native:
 		packing = names.Native

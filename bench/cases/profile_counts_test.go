@@ -40,7 +40,7 @@ func (m *fakeMeter) Stop(ops int) ([]results.Metric, error) {
 }
 
 func TestCountsByOperation(t *testing.T) {
-	p := profiling(t, ProfileOptions{Tokens: 3, Passes: 1, Meter: &fakeMeter{}, Model: models.Options{CPU: cpu.Options{Threads: 1, Packing: cpu.PackBehind}}})
+	p := profiling(t, ProfileOptions{Tokens: 3, Passes: 1, Meter: &fakeMeter{}, Model: models.Options{Engine: cpu.Options{Threads: 1, Packing: cpu.PackBehind}}})
 	var out bytes.Buffer
 	if _, err := (&bench.Runner{Seed: 1}).Run(t.Context(), p.Suite, &out); err != nil {
 		t.Fatal(err)
@@ -80,7 +80,7 @@ func TestCountsByOperation(t *testing.T) {
 }
 
 func TestBrokenCounterIsAFailure(t *testing.T) {
-	p := profiling(t, ProfileOptions{Tokens: 2, Passes: 1, Meter: &fakeMeter{broken: 20}, Model: models.Options{CPU: cpu.Options{Threads: 1, Packing: cpu.PackBehind}}})
+	p := profiling(t, ProfileOptions{Tokens: 2, Passes: 1, Meter: &fakeMeter{broken: 20}, Model: models.Options{Engine: cpu.Options{Threads: 1, Packing: cpu.PackBehind}}})
 	res, err := (&bench.Runner{Seed: 1}).Run(t.Context(), p.Suite, &bytes.Buffer{})
 	if err != nil {
 		t.Fatal(err)

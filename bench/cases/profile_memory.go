@@ -225,7 +225,7 @@ func (p *Profiling) opened(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if p.opt.Model.CPU.Packing == cpu.PackBehind && mainPacks(p.model, &p.opt.Model) {
+	if cpuOf(&p.opt.Model).Packing == cpu.PackBehind && mainPacks(p.model, &p.opt.Model) {
 		err = l.phase("pack", p.model.Packed)
 	} else {
 		err = p.model.Packed()
@@ -258,7 +258,7 @@ func (p *Profiling) opened(ctx context.Context) (err error) {
 // mainPacks reports whether a model is packed behind its back.
 func mainPacks(m *models.Model, opt *models.Options) bool {
 	t := mainLinear(m).Type
-	if choose := opt.CPU.Kernels.Variant; choose != nil {
+	if choose := cpuOf(opt).Kernels.Variant; choose != nil {
 		if v, err := choose(t); err == nil && v != nil {
 			return v.Layout != kernels.Native
 		}

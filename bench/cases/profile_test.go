@@ -45,7 +45,9 @@ func profiling(t *testing.T, opt ProfileOptions) *Profiling {
 	require.Procs(t, 2)
 	opt.File = modelFile(t, "tiny")
 	opt.Host, opt.Machine, opt.MachineFile = small(), described(t), "machine.txt"
-	opt.Model.CPU.Threads = cmp.Or(opt.Model.CPU.Threads, 2) // machine.txt knows so many
+	on := cpuOf(&opt.Model)
+	on.Threads = cmp.Or(on.Threads, 2) // machine.txt knows so many
+	opt.Model.Engine = on
 	p, err := NewProfiling(t.Context(), opt)
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +62,7 @@ func profiling(t *testing.T, opt ProfileOptions) *Profiling {
 }
 
 func TestProfile(t *testing.T) {
-	p := profiling(t, ProfileOptions{Prompt: 8, Tokens: 4, Passes: 6, Check: true, Model: models.Options{CPU: cpu.Options{Threads: 2, Packing: cpu.PackBehind}}})
+	p := profiling(t, ProfileOptions{Prompt: 8, Tokens: 4, Passes: 6, Check: true, Model: models.Options{Engine: cpu.Options{Threads: 2, Packing: cpu.PackBehind}}})
 	var out bytes.Buffer
 	if _, err := (&bench.Runner{Seed: 1}).Run(t.Context(), p.Suite, &out); err != nil {
 		t.Fatal(err)
@@ -200,7 +202,7 @@ func TestProfileRefuses(t *testing.T) {
 }
 
 func TestMeasureCeilings(t *testing.T) {
-	p := profiling(t, ProfileOptions{Tokens: 1, Model: models.Options{CPU: cpu.Options{Threads: 2}}})
+	p := profiling(t, ProfileOptions{Tokens: 1, Model: models.Options{Engine: cpu.Options{Threads: 2}}})
 	p.opt.Machine, p.opt.Host = nil, oneCPU
 	if err := p.ceilingsStudy().Run(t.Context(), nil); err != nil {
 		t.Fatal(err)

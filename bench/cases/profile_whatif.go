@@ -29,6 +29,13 @@ type whatIf struct {
 	why     string // it can't be; "" if it can
 }
 
+// pack changes when weights are packed.
+func (w *whatIf) pack(when cpu.Packing) {
+	on := cpuOf(&w.model)
+	on.Packing = when
+	w.model.Engine = on
+}
+
 // whatIfs are the choices that may win something.
 func (p *Profiling) whatIfs() (all []whatIf) {
 	now := whatIf{model: p.opt.Model, cache: p.opt.Cache, threads: p.pool.Threads()}
@@ -53,11 +60,11 @@ func (p *Profiling) whatIfs() (all []whatIf) {
 		})
 	}
 	switch {
-	case p.opt.Model.CPU.Packing == cpu.Stream || !p.model.Source().InPlace():
+	case cpuOf(&p.opt.Model).Packing == cpu.Stream || !p.model.Source().InPlace():
 	case p.Profile.Packing == names.Packed:
-		add("weights in place, not packed", names.ChangeNative, func(w *whatIf) { w.model.CPU.Packing = cpu.PackNever })
+		add("weights in place, not packed", names.ChangeNative, func(w *whatIf) { w.pack(cpu.PackNever) })
 	default:
-		add("weights packed, not in place", names.ChangePacked, func(w *whatIf) { w.model.CPU.Packing = cpu.PackFirst })
+		add("weights packed, not in place", names.ChangePacked, func(w *whatIf) { w.pack(cpu.PackFirst) })
 	}
 	add("one thread more", names.ChangeThread, func(w *whatIf) {
 		w.threads++
@@ -103,7 +110,9 @@ func (p *Profiling) tryWhatIf(ctx context.Context, w whatIf, test *profile.Test,
 		other.pool = kernels.NewPool(w.threads)
 		defer other.pool.Close()
 	}
-	w.model.CPU.Pool = other.pool
+	on := cpuOf(&w.model)
+	on.Pool = other.pool
+	w.model.Engine = on
 	if other.model, err = models.Open(ctx, p.opt.File.Path, w.model); err != nil {
 		return found, err
 	}

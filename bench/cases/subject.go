@@ -70,7 +70,7 @@ func newSubject(ctx context.Context, file ModelFile, opt *ModelsOptions) (*subje
 	if err != nil {
 		return nil, errors.Join(err, src.Close())
 	}
-	m, err := models.Load(ctx, src, models.Options{CPU: cpu.Options{Packing: cpu.PackNever}})
+	m, err := models.Load(ctx, src, models.Options{Engine: cpu.Options{Packing: cpu.PackNever}})
 	if err != nil {
 		return nil, err
 	}
@@ -316,10 +316,16 @@ func otherAct(projections *formats.Type, act kernels.Scheme) kernels.Scheme {
 	return act
 }
 
+// cpuOf returns the options of the CPU's engine that a model is opened with.
+func cpuOf(opt *models.Options) cpu.Options {
+	on, _ := opt.Engine.(cpu.Options) // the zero value is the default
+	return on
+}
+
 func (c modelConfig) options(pool *kernels.Pool) models.Options {
 	return models.Options{
-		CPU:  cpu.Options{Kernels: c.kernels(), Packing: c.packing, Pool: pool},
-		Head: c.subject.Head, GGUF: gguf.Options{Types: c.subject.opt.Types},
+		Engine: cpu.Options{Kernels: c.kernels(), Packing: c.packing, Pool: pool},
+		Head:   c.subject.Head, GGUF: gguf.Options{Types: c.subject.opt.Types},
 	}
 }
 

@@ -297,7 +297,9 @@ func (s *shelf) genericLogits(ctx context.Context, c modelConfig) (*logits, erro
 		return nil, err
 	}
 	opt := c.options(s.pool(s.maxThreads))
-	opt.CPU.Kernels, opt.CPU.Packing = prefer, cpu.PackNever
+	on := cpuOf(&opt)
+	on.Kernels, on.Packing = prefer, cpu.PackNever
+	opt.Engine = on
 	m, err := models.Open(ctx, sub.Path, opt)
 	if err != nil {
 		return nil, err

@@ -80,7 +80,7 @@ func (e *engineFlags) another() (engine.Opener, error) {
 	case onMetal && e.variant != "" && !slices.Contains(enginemetal.KernelNames(), e.variant):
 		return nil, cli.Usagef("--variant: the engine metal has no variant %q (known: %s)", e.variant, strings.Join(enginemetal.KernelNames(), ", "))
 	case onMetal:
-		return enginemetal.Open(enginemetal.Options{Native: e.native, Variant: e.variant}), nil
+		return enginemetal.Options{Native: e.native, Variant: e.variant}, nil
 	case e.variant != "" || e.act != "" || e.native || e.stream || e.threads != 0:
 		return nil, cli.Usagef("--engine %s goes without --variant, --act, --native, --stream and --threads, which are about the engine cpu", e.engine)
 	}
@@ -90,16 +90,17 @@ func (e *engineFlags) another() (engine.Opener, error) {
 // options turns the flags into what a model is opened with; packing is the
 // verb's choice where no flag says.
 func (e *engineFlags) options(packing cpu.Packing) (models.Options, error) {
-	opt := models.Options{CPU: cpu.Options{Packing: packing, Threads: e.threads, Pool: e.pool}}
+	var opt models.Options
+	on := cpu.Options{Packing: packing, Threads: e.threads, Pool: e.pool}
 	switch {
 	case e.threads < 0 || e.threads > 1024:
 		return opt, cli.Usagef("--threads %d: give a number from 1 to 1024", e.threads)
 	case e.native && e.stream:
 		return opt, cli.Usagef("--native and --stream exclude each other: streaming is native already")
 	case e.native:
-		opt.CPU.Packing = cpu.PackNever
+		on.Packing = cpu.PackNever
 	case e.stream:
-		opt.CPU.Packing = cpu.Stream
+		on.Packing = cpu.Stream
 	}
 	var err error
 	if e.head != "" {
@@ -119,12 +120,13 @@ func (e *engineFlags) options(packing cpu.Packing) (models.Options, error) {
 	}
 	if e.variant != "" || act != "" {
 		if err = cpu.CheckChoice(e.variant, act); err == nil {
-			opt.CPU.Kernels, err = cpu.Prefer(e.variant, act)
+			on.Kernels, err = cpu.Prefer(e.variant, act)
 		}
 		if _, wrong := errors.AsType[*cpu.ChoiceError](err); wrong {
 			err = cli.Usagef("--variant: %w", err)
 		}
 	}
+	opt.Engine = on
 	return opt, err
 }
 

@@ -107,7 +107,7 @@ func listKernels() kernelList {
 		})
 	}
 	for _, k := range engine.Kinds() {
-		info := engineInfo{Engine: k.Name, state: state{Available: true, Best: k.Name == "cpu"}, Summary: k.Summary}
+		info := engineInfo{Engine: k.Name, state: state{Available: true, Best: k.Default}, Summary: k.Summary}
 		if k.Available != nil {
 			if err := k.Available(); err != nil {
 				info.Available, info.Missing = false, err.Error()

@@ -5,6 +5,7 @@ import (
 
 	"onebit/internal/sysinfo"
 	"onebit/models"
+	"onebit/models/engine/cpu"
 )
 
 // A memoryDocument is what run and perplexity tell with --json of memory, in bytes:
@@ -32,7 +33,7 @@ type planDocument struct {
 // memoryOf returns what a session was planned to take, and the process took until
 // now; nil of an engine that has memory of its own.
 func (en *openModel) memoryOf(context int) *memoryDocument {
-	if en.Pool() == nil {
+	if cpu.PoolOf(en.Engine()) == nil {
 		return nil
 	}
 	f, err := en.Plan().Footprint(models.SessionOptions{Context: context, Cache: en.cache})

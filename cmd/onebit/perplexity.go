@@ -244,7 +244,7 @@ func (f *perplexityFlags) reference(ctx context.Context, path string, en *openMo
 // referenceEngine opens the model once more, as the reference engine. The
 // tokens are en's.
 func (f *perplexityFlags) referenceEngine(ctx context.Context, path string, en *openModel) (perplexity.Session, func(), error) {
-	flags := engineFlags{modelFlags: f.modelFlags, pool: en.Pool(), variant: cpu.Reference}
+	flags := engineFlags{modelFlags: f.modelFlags, pool: cpu.PoolOf(en.Engine()), variant: cpu.Reference}
 	opt, err := flags.options(cpu.PackNever)
 	if err != nil {
 		return nil, nil, err

@@ -577,7 +577,7 @@ func (g *generation) document(path, prompt string) runDocument {
 	gpu, emulated := g.gpu()
 	return runDocument{
 		Model: path, Architecture: g.Config.Arch, Variants: g.variants(), HeadError: g.HeadError,
-		Threads: g.Pool().Threads(), GPU: gpu, Emulated: emulated, Context: g.session.Context(), Memory: g.memoryOf(g.session.Context()),
+		Threads: cpu.PoolOf(g.Engine()).Threads(), GPU: gpu, Emulated: emulated, Context: g.session.Context(), Memory: g.memoryOf(g.session.Context()),
 		Prompt: prompt, PromptIDs: g.prompt, Tokens: append([]generated{}, g.tokens...), Text: g.text.String(), Stop: g.stop,
 		Timings: runTimings{
 			LoadSeconds: g.opened.Seconds(), ReadySeconds: g.ready.Seconds(), FirstTokenSeconds: g.first.Seconds(),

@@ -112,7 +112,7 @@ func TestRecurrentState(t *testing.T) {
 	if !slices.Equal(last, want) {
 		t.Error("one token at a time gives other logits than a batch")
 	}
-	if e := deviation.Of(want, take(open(models.Options{Engine: plain.Open}), ids)).NMSE(); !(e < 1e-4) {
+	if e := deviation.Of(want, take(open(models.Options{Engine: plain.Options{}}), ids)).NMSE(); !(e < 1e-4) {
 		t.Errorf("an NMSE of %.3g against the plain engine", e)
 	}
 }

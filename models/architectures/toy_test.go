@@ -16,6 +16,7 @@ import (
 	"onebit/models"
 	"onebit/models/arch"
 	"onebit/models/engine"
+	_ "onebit/models/engine/cpu"
 	"onebit/models/forward"
 	"onebit/models/source"
 	"onebit/models/synth"

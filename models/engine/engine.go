@@ -34,8 +34,10 @@ type Engine interface {
 }
 
 // An Opener makes an engine for the weights of src, which stays the caller's
-// and open for as long as the engine is.
-type Opener func(src Source) (Engine, error)
+// and open for as long as the engine is. An engine's options are one.
+type Opener interface {
+	Open(src Source) (Engine, error)
+}
 
 // A Source is where an engine finds weights. Its methods may be used at the
 // same time.

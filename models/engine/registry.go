@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,6 +15,8 @@ type Kind struct {
 	// it runs anywhere.
 	Available func() error
 	Open      Opener
+	// Default says that models run on it unless told otherwise.
+	Default bool
 }
 
 var kinds []Kind
@@ -29,6 +32,16 @@ func Register(k Kind) {
 // Kinds returns the engines of this program, sorted by name.
 func Kinds() []Kind {
 	return slices.SortedFunc(slices.Values(kinds), func(a, b Kind) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// Default returns the opener of the engine that models run on unless told otherwise.
+func Default() (Opener, error) {
+	for _, k := range kinds {
+		if k.Default {
+			return k.Open, nil
+		}
+	}
+	return nil, errors.New("no engine is linked that models run on: import onebit/models/engine/cpu")
 }
 
 // Lookup returns the engine of that name, if it runs on this machine.

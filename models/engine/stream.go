@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"time"
-
 	"onebit/formats"
 	"onebit/models/arch"
 )
@@ -113,13 +111,6 @@ type Stream interface {
 	Observe(o Observer)
 
 	Close() error
-}
-
-// A DeviceTimer is a Stream whose device has a clock of its own.
-type DeviceTimer interface {
-	// DeviceTime returns how long the device has worked for the stream, on all that
-	// was waited for.
-	DeviceTime() time.Duration
 }
 
 // A Buffer is columns of values on an engine's device.

@@ -243,7 +243,7 @@ func attention(c arch.Config) float64 {
 
 // memory plans for the contexts that the model has.
 func memory(p *arch.Preset, e arch.Edition, threads int) (out []Memory, err error) {
-	plan, err := models.NewPlan(inventory{p, e}, models.Options{CPU: cpu.Options{Threads: threads}})
+	plan, err := models.NewPlan(inventory{p, e}, models.Options{Engine: cpu.Options{Threads: threads}})
 	if err != nil {
 		return nil, err
 	}

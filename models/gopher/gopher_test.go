@@ -11,6 +11,7 @@ import (
 	"onebit/formats"
 	"onebit/formats/gguf"
 	"onebit/models"
+	_ "onebit/models/engine/cpu"
 	"onebit/models/gopher"
 	"onebit/models/source"
 	"onebit/models/synth"

@@ -21,7 +21,7 @@ import (
 // the caller's; nil is one of its own.
 func Reference(pool *kernels.Pool) (models.Options, error) {
 	kernels, err := cpu.Prefer("reference", "")
-	return models.Options{CPU: cpu.Options{Kernels: kernels, Packing: cpu.PackNever, Pool: pool}}, err
+	return models.Options{Engine: cpu.Options{Kernels: kernels, Packing: cpu.PackNever, Pool: pool}}, err
 }
 
 // Options are the choices in a run.
@@ -91,7 +91,7 @@ func Run(ctx context.Context, reference, test *models.Model, ids []int, opt Opti
 	case opt.Batch < 1:
 		return nil, fmt.Errorf("lockstep: a batch of %d tokens is not positive", opt.Batch)
 	}
-	run := &run{pool: test.Pool(), tallies: map[place]*tally{}}
+	run := &run{pool: cpu.PoolOf(test.Engine()), tallies: map[place]*tally{}}
 	defer run.close()
 	if err := run.open(reference, test, len(ids)-1, opt.Cache); err != nil {
 		return nil, err

@@ -142,9 +142,11 @@ func TestInvariance(t *testing.T) {
 	var want *lockstep.Result
 	for _, c := range []struct{ threads, batch int }{{1, 0}, {2, 1}, {3, 4}, {2, 64}} {
 		opt := must(lockstep.Reference(nil))
-		opt.CPU.Threads = c.threads
+		on := opt.Engine.(cpu.Options)
+		on.Threads = c.threads
+		opt.Engine = on
 		ref := open(t, file(t, "tiny-bitnet", nil), opt)
-		test := open(t, file(t, "tiny-bitnet", nil), models.Options{CPU: cpu.Options{Threads: c.threads}})
+		test := open(t, file(t, "tiny-bitnet", nil), models.Options{Engine: cpu.Options{Threads: c.threads}})
 		r := run(t, ref, test, text(20), lockstep.Options{Batch: c.batch})
 		if want == nil {
 			want = r
@@ -202,7 +204,7 @@ func TestIsolatedProjection(t *testing.T) {
 		v := must(kernels.Best(tensor.Type.Name))
 		m := must(v.Pack(&tensor, nil))
 		y, exact := make([]float32, 6*rows), make([]float64, 6*rows)
-		test.Pool().MatMul(y, v, m, x, 6)
+		cpu.PoolOf(test.Engine()).MatMul(y, v, m, x, 6)
 		for i := range 6 {
 			if err := kernels.Reference(exact[i*rows:][:rows], &tensor, x[i*cols:][:cols], 0, rows); err != nil {
 				t.Fatal(err)

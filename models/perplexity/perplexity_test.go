@@ -263,7 +263,7 @@ func TestSession(t *testing.T) {
 
 var (
 	engine          = models.Options{}
-	referenceEngine = models.Options{CPU: cpu.Options{Packing: cpu.PackNever, Kernels: cpu.Kernels{Variant: func(f *formats.Type) (*kernels.Variant, error) {
+	referenceEngine = models.Options{Engine: cpu.Options{Packing: cpu.PackNever, Kernels: cpu.Kernels{Variant: func(f *formats.Type) (*kernels.Variant, error) {
 		if f == formats.F16 { // the cache
 			return nil, nil
 		}

@@ -13,12 +13,12 @@ import (
 // newTestEngine returns an engine without weights.
 func newTestEngine(t testing.TB, opt Options) *Engine {
 	t.Helper()
-	e, err := newEngine(noSource{}, opt)
+	e, err := opt.Open(noSource{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { e.Close() })
-	return e
+	return e.(*Engine)
 }
 
 // noSource has no tensors.

@@ -70,15 +70,11 @@ type Engine struct {
 }
 
 func init() {
-	engine.Register(engine.Kind{Name: "cpu", Summary: "the variants of kernels and of vectors on the CPU's threads", Open: Open(Options{})})
+	engine.Register(engine.Kind{Name: "cpu", Summary: "the variants of kernels and of vectors on the CPU's threads", Open: Options{}, Default: true})
 }
 
-// Open returns the opener of engines with these options.
-func Open(opt Options) engine.Opener {
-	return func(src engine.Source) (engine.Engine, error) { return newEngine(src, opt) }
-}
-
-func newEngine(src engine.Source, opt Options) (*Engine, error) {
+// Open implements engine.Opener.
+func (opt Options) Open(src engine.Source) (engine.Engine, error) {
 	e := &Engine{source: src, options: opt, pool: opt.Pool, ownsPool: opt.Pool == nil, vectors: opt.Kernels.vectors()}
 	if err := e.vectors.Available(); err != nil {
 		return nil, err
@@ -96,8 +92,13 @@ func newEngine(src engine.Source, opt Options) (*Engine, error) {
 // Name returns "cpu".
 func (e *Engine) Name() string { return "cpu" }
 
-// Pool returns the threads that the engine runs on.
-func (e *Engine) Pool() *kernels.Pool { return e.pool }
+// PoolOf returns the threads of an engine that is this package's; nil of another.
+func PoolOf(e engine.Engine) *kernels.Pool {
+	if e, ok := e.(*Engine); ok {
+		return e.pool
+	}
+	return nil
+}
 
 // Vectors returns what computes outside the products.
 func (e *Engine) Vectors() *Vectors { return e.vectors }

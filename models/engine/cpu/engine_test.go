@@ -20,9 +20,9 @@ func TestEngine(t *testing.T) {
 		t.Run("exact/"+v.Name, func(t *testing.T) {
 			require.Unraced(t, "the engine as it comes is")
 			enginetest.Run(t, enginetest.Subject{
-				Open: cpu.Open(cpu.Options{
+				Engine: cpu.Options{
 					Kernels: cpu.Kernels{Variant: exact, Vectors: v}, Packing: cpu.PackNever, Threads: 2,
-				}),
+				},
 				Cache: formats.F32, Products: 1e-11, Attention: 1e-11, Floats: 1e-12,
 			})
 		})
@@ -31,7 +31,7 @@ func TestEngine(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			require.Procs(t, 3)
 			enginetest.Run(t, enginetest.Subject{
-				Open:  cpu.Open(cpu.Options{Packing: packing, Threads: 3}),
+				Engine:  cpu.Options{Packing: packing, Threads: 3},
 				Cache: formats.F16, Products: 5e-3, Attention: 1e-6, Floats: 1e-12,
 			})
 		})

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"onebit/formats"
+	"onebit/internal/sysinfo"
 	"onebit/kernels"
 	"onebit/models/engine"
 )
@@ -51,9 +52,7 @@ func (s *stream) BufferBytes() (bytes int) {
 // have taken so far.
 type ledger struct{ promised, taken atomic.Int64 }
 
-// Taken returns the memory of its own that the engine holds for weights, and what
-// its streams hold for keys and values. Promised is what the latter come to once
-// all texts are as long as they may get.
+// Taken implements engine.MemoryCounter.
 func (e *Engine) Taken() (weights, streams, promised int64) {
 	weights = e.packed.Taken()
 	for _, c := range e.converted {
@@ -104,21 +103,19 @@ func (kv *cache) close() error {
 	return kv.mem.Free()
 }
 
-// WeightBytes returns what a weight will take that is requested of a tensor, whose
-// data is not looked at: of the file's bytes, where it is multiplied in place, and
-// of memory of its own. In place says that tensors are the file's bytes. Gains, and
-// the rows that are looked up in a table, are too little to count.
-func (o *Options) WeightBytes(r engine.Request, t formats.Tensor, inPlace bool) (mapped, own int64, err error) {
+// WeightBytes implements engine.Planner. Gains, and the rows that are looked up in a
+// table, are too little to count.
+func (opt Options) WeightBytes(r engine.Request, t formats.Tensor, inPlace bool) (mapped, own int64, err error) {
 	rows, cols := t.Dims()
 	if r.Use != engine.Matrix {
 		return 0, 0, nil
 	}
-	format, native := t.Type, o.Packing.never()
+	format, native := t.Type, opt.Packing.never()
 	converted := r.Type != nil && r.Type != t.Type
 	if converted {
 		format = r.Type
 	}
-	v, err := o.Kernels.variantFor(format, native)
+	v, err := opt.Kernels.variantFor(format, native)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -129,33 +126,39 @@ func (o *Options) WeightBytes(r engine.Request, t formats.Tensor, inPlace bool) 
 	return 0, int64(n), err
 }
 
-// A StreamBytes is what a stream takes of memory at most, beside its buffers.
-type StreamBytes struct {
-	Cache int64 // keys and values of all positions
-	// Positions is how many that is room for, the context or some more.
-	Positions int
-	State     int64 // what blocks keep that has no positions, and a copy where it is marked
-	Scratch   int64 // what attention works in, on so many threads
+// HoldsOneBlock implements engine.Planner.
+func (opt Options) HoldsOneBlock() bool { return opt.Packing == Stream }
+
+// CacheFormats implements engine.Planner.
+func (Options) CacheFormats() []*formats.Type { return CacheFormats() }
+
+func (opt Options) threads() int {
+	switch {
+	case opt.Pool != nil:
+		return opt.Pool.Threads()
+	case opt.Threads > 0:
+		return opt.Threads
+	}
+	return sysinfo.Threads()
 }
 
-// BytesOf returns what a stream takes whose blocks have so many query heads to a
-// key head. The error is about a format that cannot hold keys and values.
-func BytesOf(opt engine.StreamOptions, threads, group int) (b StreamBytes, err error) {
-	b.Positions = tilesOf(opt.Context) * cacheTile
-	for _, state := range opt.States {
+// StreamBytes implements engine.Planner.
+func (opt Options) StreamBytes(of engine.StreamOptions, group int) (b engine.StreamBytes, err error) {
+	b.Positions = tilesOf(of.Context) * cacheTile
+	for _, state := range of.States {
 		switch state := state.(type) {
 		case engine.Delta:
 			b.State += 2 * int64(floatBytes(state.ValueHeads*state.KeyDim*state.ValueDim, state.Channels*max(state.Taps-1, 0)))
 		case engine.KV:
-			if opt.Cache == nil || cells[opt.Cache].encode == nil {
-				return b, badCache(opt.Cache)
+			if of.Cache == nil || cells[of.Cache].encode == nil {
+				return b, badCache(of.Cache)
 			}
-			row, err := opt.Cache.Bytes(1, state.Dim)
+			row, err := of.Cache.Bytes(1, state.Dim)
 			if err != nil {
-				return b, fmt.Errorf("keys and values cannot be kept in %s: %w", opt.Cache.Name, err)
+				return b, fmt.Errorf("keys and values cannot be kept in %s: %w", of.Cache.Name, err)
 			}
 			b.Cache += int64(b.Positions) * int64(2*state.Heads*row)
-			b.Scratch = int64(threads) * int64(attentionBytes(opt, state.Dim, group))
+			b.Scratch = int64(opt.threads()) * int64(attentionBytes(of, state.Dim, group))
 		}
 	}
 	return b, nil

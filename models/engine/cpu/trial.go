@@ -10,22 +10,21 @@ import (
 	"onebit/models/engine"
 )
 
-// A Trial is some rows of a weight in a format, multiplied as all of it would be
-// if the engine had loaded it in that format.
-type Trial struct {
-	Rows, Cols int
-	Bytes      int // of the whole weight in that format
-
+// A trial implements engine.Trial.
+type trial struct {
+	bytes  int
 	pool   *kernels.Pool
 	mem    *mmap.Anon
 	matrix *kernels.Matrix
 	v      *kernels.Variant
 }
 
-// Try makes a trial of rows of w, given by their numbers, in a format whose rows
-// stand alone, as those of the file must. The trial runs on the engine's threads;
-// it must be closed.
-func (e *Engine) Try(w engine.Weight, rows []int, to *formats.Type) (*Trial, error) {
+// CheckHead implements engine.HeadTrier.
+func (e *Engine) CheckHead(to *formats.Type) error { return CheckHead(to) }
+
+// Try implements engine.HeadTrier, for formats whose rows stand alone, as those of the
+// file must.
+func (e *Engine) Try(w engine.Weight, rows []int, to *formats.Type) (engine.Trial, error) {
 	m, ok := w.(*matrix)
 	if !ok || m.converted() {
 		return nil, fmt.Errorf("%s is not the file's, so nothing is known of it in other formats", w.Info().Tensor)
@@ -42,7 +41,7 @@ func (e *Engine) Try(w engine.Weight, rows []int, to *formats.Type) (*Trial, err
 	if err != nil {
 		return nil, err
 	}
-	t := &Trial{Rows: len(rows), Cols: m.cols, Bytes: m.rows * n, pool: e.pool}
+	t := &trial{bytes: m.rows * n, pool: e.pool}
 	if t.v, err = e.options.Kernels.variantFor(to, e.options.Packing.never()); err != nil {
 		return nil, err
 	}
@@ -76,13 +75,16 @@ func pickRows(t *formats.Tensor, rows []int) (formats.Tensor, error) {
 	return out, nil
 }
 
-// Multiply writes the rows' products with n columns: x is n × Cols, dst n × Rows.
-func (t *Trial) Multiply(dst, x []float32, n int) { t.pool.MatMul(dst, t.v, t.matrix, x, n) }
+// Bytes implements engine.Trial.
+func (t *trial) Bytes() int { return t.bytes }
+
+// Multiply implements engine.Trial.
+func (t *trial) Multiply(dst, x []float32, n int) { t.pool.MatMul(dst, t.v, t.matrix, x, n) }
 
 // Close frees the rows.
-func (t *Trial) Close() error { return errors.Join(t.matrix.Close(), t.mem.Free()) }
+func (t *trial) Close() error { return errors.Join(t.matrix.Close(), t.mem.Free()) }
 
-// MultiplyOne is the product of the head with one column on the engine's threads.
+// MultiplyOne implements engine.HeadTrier.
 func (e *Engine) MultiplyOne(dst []float32, w engine.Weight, x []float32) {
 	now, _ := e.borrow(w.(*matrix)) // the source has it in place
 	e.pool.MatVec(dst, now.variant, now.matrix, x)

@@ -27,7 +27,7 @@ func (s Subject) errors(t *testing.T) {
 	t.Run("done context", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		e, err := s.Open(tensorFile(t))
+		e, err := s.Engine.Open(tensorFile(t))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +46,7 @@ func (s Subject) badWeight(t *testing.T) {
 			nan(data)
 		}
 	})
-	e, err := s.Open(src)
+	e, err := s.Engine.Open(src)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func (s Subject) badWeight(t *testing.T) {
 // load opens an engine for one weight.
 func (s Subject) load(t *testing.T, src engine.Source, r engine.Request) (engine.Weight, error) {
 	t.Helper()
-	e, err := s.Open(src)
+	e, err := s.Engine.Open(src)
 	if err != nil {
 		t.Fatal(err)
 	}

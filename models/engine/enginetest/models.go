@@ -41,7 +41,7 @@ func (s Subject) model(t *testing.T, f *gguf.File) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := models.Load(t.Context(), source.FromGGUF(f), models.Options{Engine: s.Open})
+	m, err := models.Load(t.Context(), source.FromGGUF(f), models.Options{Engine: s.Engine})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 // A Subject is an engine under test, and how far its results may be from those
 // in float64: as Σ(y-x)²/Σx².
 type Subject struct {
-	Open engine.Opener
+	Engine engine.Opener
 	// Cache is the format of keys and values.
 	Cache *formats.Type
 	// Products bounds Multiply and what contains it, Attention what keys and
@@ -71,10 +71,10 @@ type rig struct {
 	buffers map[string]engine.Buffer
 }
 
-func newRig(t *testing.T, open engine.Opener, cache *formats.Type) *rig {
+func newRig(t *testing.T, opener engine.Opener, cache *formats.Type) *rig {
 	t.Helper()
 	src := tensorFile(t)
-	e, err := open(src)
+	e, err := opener.Open(src)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func newRig(t *testing.T, open engine.Opener, cache *formats.Type) *rig {
 
 // pair returns the engine's rig and one in float64.
 func (s Subject) pair(t *testing.T) []*rig {
-	return []*rig{newRig(t, s.Open, s.Cache), newRig(t, plain.Open, s.Cache)}
+	return []*rig{newRig(t, s.Engine, s.Cache), newRig(t, plain.Options{}, s.Cache)}
 }
 
 // buffer returns the buffer of a name, made at its first use.

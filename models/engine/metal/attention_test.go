@@ -27,9 +27,9 @@ type looking struct {
 
 const lookDim, lookHeads, lookContext = 32, 2, 600
 
-func look(t *testing.T, open engine.Opener, cache, format *formats.Type) *looking {
+func look(t *testing.T, opener engine.Opener, cache, format *formats.Type) *looking {
 	t.Helper()
-	e, err := open(memorySource{})
+	e, err := opener.Open(memorySource{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,8 +99,8 @@ func TestLongTexts(t *testing.T) {
 	for _, c := range require.Draw(t, 3, []text{{formats.F16, 520}, {formats.F16, 264}, {formats.Q8_0, 264}}) {
 		t.Run(fmt.Sprintf("%s/%d", c.cache.Name, c.end), func(t *testing.T) {
 			const column = lookHeads * lookDim
-			want := look(t, cpu.Open(cpu.Options{Threads: 1}), formats.F32, c.cache).text(t, c.end)
-			l := look(t, metal.Open(metal.Options{Device: d, Work: 40 * 256 * column}), c.cache, c.cache)
+			want := look(t, cpu.Options{Threads: 1}, formats.F32, c.cache).text(t, c.end)
+			l := look(t, metal.Options{Device: d, Work: 40 * 256 * column}, c.cache, c.cache)
 			cut := l.text(t, c.end)
 			for _, from := range []int{0, 256, c.end - 8} {
 				if e := deviation.Of(cut[from*column:], want[from*column:]).NMSE(); !(e < 1e-12) {
@@ -123,8 +123,8 @@ func TestLongTexts(t *testing.T) {
 func TestLongTextsWithoutMemory(t *testing.T) {
 	require.Turns(t, "TestLongTexts", "TestLongTextsWithoutMemory", "TestOlderGPU", "TestAllocationsFail")
 	d, lib := faulty(t)
-	want := look(t, metal.Open(metal.Options{Device: d}), formats.F16, formats.F16).text(t, 250, 257)
-	l := look(t, metal.Open(metal.Options{Device: d}), formats.F16, formats.F16)
+	want := look(t, metal.Options{Device: d}, formats.F16, formats.F16).text(t, 250, 257)
+	l := look(t, metal.Options{Device: d}, formats.F16, formats.F16)
 	y := l.text(t, 250)
 	failed := 0
 	for n := 0; ; n++ {

@@ -47,7 +47,7 @@ type Engine struct {
 }
 
 func init() {
-	engine.Register(engine.Kind{Name: "metal", Summary: "the shaders of Metal on an Apple GPU", Available: available, Open: Open(Options{})})
+	engine.Register(engine.Kind{Name: "metal", Summary: "the shaders of Metal on an Apple GPU", Available: available, Open: Options{}})
 }
 
 // available tries, for what the system says depends on who asks: a Mac may have
@@ -60,15 +60,13 @@ func available() error {
 	return d.Close()
 }
 
-// Open returns the opener of engines with these options.
-func Open(opt Options) engine.Opener {
-	return func(src engine.Source) (engine.Engine, error) {
-		e, err := newEngine(src, opt)
-		if err != nil {
-			return nil, fmt.Errorf("engine metal: %w", err)
-		}
-		return e, nil
+// Open implements engine.Opener.
+func (opt Options) Open(src engine.Source) (engine.Engine, error) {
+	e, err := newEngine(src, opt)
+	if err != nil {
+		return nil, fmt.Errorf("engine metal: %w", err)
 	}
+	return e, nil
 }
 
 func newEngine(src engine.Source, opt Options) (*Engine, error) {

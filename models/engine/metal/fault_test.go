@@ -68,7 +68,7 @@ func tensors(t *testing.T) memorySource {
 
 // open starts a text; what there is of one with an error is closed.
 func open(t *testing.T, opt metal.Options, block int) (*text, error) {
-	e, err := metal.Open(opt)(tensors(t))
+	e, err := opt.Open(tensors(t))
 	if err != nil {
 		return nil, err
 	}
@@ -383,7 +383,7 @@ func TestRefused(t *testing.T) {
 		for _, native := range []bool{true, false} {
 			w := *kerneltest.Tensor(t, formats.F16, 2*most/256, 128, rand.New(rand.NewPCG(1, 1)))
 			w.Name = "big"
-			e, err := metal.Open(metal.Options{Device: small, Native: native})(memorySource{"big": w})
+			e, err := metal.Options{Device: small, Native: native}.Open(memorySource{"big": w})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -397,7 +397,7 @@ func TestRefused(t *testing.T) {
 	})
 	t.Run("columns", func(t *testing.T) {
 		w := formats.Tensor{Name: "odd", Type: formats.F16, Shape: []int{1, 3}, Data: make([]byte, 6)}
-		e, err := metal.Open(metal.Options{Device: d})(memorySource{"odd": w})
+		e, err := metal.Options{Device: d}.Open(memorySource{"odd": w})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -406,10 +406,10 @@ func TestRefused(t *testing.T) {
 		named(t, err, "test.gguf: tensor odd: no Metal shader multiplies f16 in 3 columns", "the engine cpu")
 	})
 	t.Run("variant", func(t *testing.T) {
-		_, err := metal.Open(metal.Options{Device: d, Variant: "fast"})(memorySource{})
+		_, err := metal.Options{Device: d, Variant: "fast"}.Open(memorySource{})
 		named(t, err, `engine metal: unknown variant "fast" (known: metal-naive, `)
 	})
-	e, err := metal.Open(metal.Options{Device: d})(memorySource{})
+	e, err := metal.Options{Device: d}.Open(memorySource{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,7 +39,7 @@ func TestKernels(t *testing.T) {
 					x[i] = float32(rng.NormFloat64())
 				}
 				k.Options.Device = d
-				got, name := product(t, metal.Open(k.Options), w, x, 1)
+				got, name := product(t, k.Options, w, x, 1)
 				if name != k.String() {
 					t.Errorf("the kernel is %s", name)
 				}
@@ -47,7 +47,7 @@ func TestKernels(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				want, _ := product(t, cpu.Open(cpu.Options{Kernels: prefer, Packing: cpu.PackNever, Threads: 1}), w, x, 1)
+				want, _ := product(t, cpu.Options{Kernels: prefer, Packing: cpu.PackNever, Threads: 1}, w, x, 1)
 				if k.Exact && !slices.Equal(got, want) {
 					t.Errorf("%v, want %v", got, want)
 				}
@@ -62,7 +62,7 @@ func TestKernels(t *testing.T) {
 
 func checkBytes(t *testing.T, k metal.Kernel, w formats.Tensor) {
 	t.Helper()
-	e, err := metal.Open(k.Options)(memorySource{"w": w})
+	e, err := k.Options.Open(memorySource{"w": w})
 	if err != nil {
 		t.Fatal(err)
 	}

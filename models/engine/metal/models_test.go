@@ -92,7 +92,7 @@ func TestSameText(t *testing.T) {
 			const n = 4
 			f := file(t, c.preset)
 			want := generate(t, f, models.Options{}, c.cache, c.sampling, n)
-			got := generate(t, f, models.Options{Engine: metal.Open(metal.Options{Device: d})}, c.cache, c.sampling, n)
+			got := generate(t, f, models.Options{Engine: metal.Options{Device: d}}, c.cache, c.sampling, n)
 			if !slices.Equal(got, want) {
 				t.Errorf("%+v: tokens %v, want %v", c.sampling, got, want)
 			}
@@ -104,7 +104,7 @@ func TestSameText(t *testing.T) {
 // loaded is called when weights are there, and no token is.
 func prefill(t *testing.T, f *gguf.File, opt metal.Options, loaded func()) ([]float32, []string) {
 	t.Helper()
-	m, err := models.Load(t.Context(), source.FromGGUF(f), models.Options{Engine: metal.Open(opt)})
+	m, err := models.Load(t.Context(), source.FromGGUF(f), models.Options{Engine: opt})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func TestEncoded(t *testing.T) {
 	d := device(t)
 	var w *watched
 	m, err := models.Load(t.Context(), source.FromGGUF(file(t, "tiny")), models.Options{Engine: func(src engine.Source) (engine.Engine, error) {
-		e, err := metal.Open(metal.Options{Device: d})(src)
+		e, err := metal.Options{Device: d}.Open(src)
 		w = &watched{Engine: e}
 		return w, err
 	}})
@@ -202,7 +202,7 @@ func TestOtherSimdgroups(t *testing.T) {
 		}
 	}
 	lib.SIMDWidth(4)
-	m, err := models.Load(t.Context(), source.FromGGUF(file(t, "tiny")), models.Options{Engine: metal.Open(metal.Options{Device: d})})
+	m, err := models.Load(t.Context(), source.FromGGUF(file(t, "tiny")), models.Options{Engine: metal.Options{Device: d}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +223,7 @@ func TestPrompt(t *testing.T) {
 		prompt[i] = i + 1
 	}
 	for _, preset := range require.Draw(t, 3, []string{"tiny", "tiny-bitnet", "tiny-llama"}) {
-		m, err := models.Load(t.Context(), source.FromGGUF(file(t, preset)), models.Options{Engine: metal.Open(metal.Options{Device: d})})
+		m, err := models.Load(t.Context(), source.FromGGUF(file(t, preset)), models.Options{Engine: metal.Options{Device: d}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -259,7 +259,7 @@ func TestFewThreads(t *testing.T) {
 		t.Error("with few threads for several columns: other logits")
 	}
 	const refused = "kernel rms_norm: not on this GPU: its registers leave room for 128 threads in a threadgroup, want 256"
-	if _, err := metal.Open(opt)(nil); err == nil || !strings.Contains(err.Error(), refused) {
+	if _, err := opt.Open(nil); err == nil || !strings.Contains(err.Error(), refused) {
 		t.Errorf("%v, want %q", err, refused)
 	}
 }
@@ -314,7 +314,7 @@ func TestLockstep(t *testing.T) {
 		}
 		return r
 	}
-	want, got := against(models.Options{}), against(models.Options{Engine: metal.Open(metal.Options{Device: d})})
+	want, got := against(models.Options{}), against(models.Options{Engine: metal.Options{Device: d}})
 	if len(got.Tensors) != len(want.Tensors) || len(got.Tensors) == 0 {
 		t.Fatalf("%d tensors are compared, on the CPU %d", len(got.Tensors), len(want.Tensors))
 	}
@@ -362,7 +362,7 @@ func TestInPlace(t *testing.T) {
 	for i, path := range []string{path, path, parts + "-00002-of-00003.gguf"} {
 		native := i != 1
 		before := d.Allocated()
-		m, err := models.Open(t.Context(), path, models.Options{Engine: metal.Open(metal.Options{Device: d, Native: native})})
+		m, err := models.Open(t.Context(), path, models.Options{Engine: metal.Options{Device: d, Native: native}})
 		if err != nil {
 			t.Fatal(err)
 		}

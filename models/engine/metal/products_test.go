@@ -33,9 +33,9 @@ func (s memorySource) Fault(tensor string, err error) error {
 }
 
 // product is W·x for n columns, and what computed it.
-func product(t *testing.T, open engine.Opener, w formats.Tensor, x []float32, n int) ([]float32, string) {
+func product(t *testing.T, opener engine.Opener, w formats.Tensor, x []float32, n int) ([]float32, string) {
 	t.Helper()
-	e, err := open(memorySource{w.Name: w})
+	e, err := opener.Open(memorySource{w.Name: w})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,9 +94,9 @@ func TestFormats(t *testing.T) {
 			for i := range x {
 				x[i] = float32(rng.NormFloat64())
 			}
-			want, _ := product(t, cpu.Open(cpu.Options{Packing: cpu.PackNever, Threads: 1}), w, x, n)
+			want, _ := product(t, cpu.Options{Packing: cpu.PackNever, Threads: 1}, w, x, n)
 			for i, kernel := range []string{c.packed, c.native} {
-				got, name := product(t, metal.Open(metal.Options{Device: d, Native: i == 1}), w, x, n)
+				got, name := product(t, metal.Options{Device: d, Native: i == 1}, w, x, n)
 				if name != c.format.Name+"/"+kernel {
 					t.Errorf("the kernel is %s, want %s/%s", name, c.format.Name, kernel)
 				}
@@ -119,9 +119,9 @@ func TestWork(t *testing.T) {
 	for i := range x {
 		x[i] = float32(rng.NormFloat64())
 	}
-	want, _ := product(t, metal.Open(metal.Options{Device: d}), w, x, n)
+	want, _ := product(t, metal.Options{Device: d}, w, x, n)
 	for _, work := range []int{1, 2 * rows * cols, 3*rows*cols + 1} {
-		got, _ := product(t, metal.Open(metal.Options{Device: d, Work: work}), w, x, n)
+		got, _ := product(t, metal.Options{Device: d, Work: work}, w, x, n)
 		if !slices.Equal(got, want) {
 			t.Errorf("%d multiply-adds a command buffer: %v, want %v", work, got, want)
 		}
@@ -168,7 +168,7 @@ func TestSiblings(t *testing.T) {
 		requests = append(requests, engine.Request{Tensor: w.Name, Use: engine.Matrix})
 	}
 	var results [2][][]float32
-	for i, open := range []engine.Opener{cpu.Open(cpu.Options{Packing: cpu.PackNever, Threads: 1}), metal.Open(metal.Options{Device: d, Native: true})} {
+	for i, open := range []engine.Opener{cpu.Options{Packing: cpu.PackNever, Threads: 1}, metal.Options{Device: d, Native: true}} {
 		results[i] = siblings(t, open, src, requests, x, rows)
 	}
 	for i, want := range results[0] {
@@ -178,9 +178,9 @@ func TestSiblings(t *testing.T) {
 	}
 }
 
-func siblings(t *testing.T, open engine.Opener, src memorySource, requests []engine.Request, x []float32, rows int) (out [][]float32) {
+func siblings(t *testing.T, opener engine.Opener, src memorySource, requests []engine.Request, x []float32, rows int) (out [][]float32) {
 	t.Helper()
-	e, err := open(src)
+	e, err := opener.Open(src)
 	if err != nil {
 		t.Fatal(err)
 	}

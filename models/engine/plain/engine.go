@@ -13,11 +13,14 @@ import (
 )
 
 func init() {
-	engine.Register(engine.Kind{Name: "plain", Summary: "float64 on one thread, the definition of each operation, for comparison", Open: Open})
+	engine.Register(engine.Kind{Name: "plain", Summary: "float64 on one thread, the definition of each operation, for comparison", Open: Options{}})
 }
 
-// Open is the engine's opener.
-func Open(src engine.Source) (engine.Engine, error) { return &plain{src}, nil }
+// Options are the engine's, which has none.
+type Options struct{}
+
+// Open implements engine.Opener.
+func (Options) Open(src engine.Source) (engine.Engine, error) { return &plain{src}, nil }
 
 type plain struct{ source engine.Source }
 

@@ -9,5 +9,5 @@ import (
 )
 
 func TestEngine(t *testing.T) {
-	enginetest.Run(t, enginetest.Subject{Open: plain.Open, Cache: formats.F32, Products: 1e-13, Attention: 1e-13, Floats: 1e-13})
+	enginetest.Run(t, enginetest.Subject{Engine: plain.Options{}, Cache: formats.F32, Products: 1e-13, Attention: 1e-13, Floats: 1e-13})
 }

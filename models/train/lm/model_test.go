@@ -16,6 +16,7 @@ import (
 	"onebit/kernels"
 	"onebit/models"
 	"onebit/models/arch"
+	_ "onebit/models/engine/cpu"
 	"onebit/models/modeltest"
 	"onebit/models/source"
 	"onebit/models/train"
