@@ -24,12 +24,19 @@ type blocks struct {
 	// block then decodes to zeros.
 	encode func(block []byte, w []float32, d float32)
 	decode func(dst []float32, block []byte, d float32)
+	// code is the integer of weight j of a block, from which decode follows where it is nil.
+	code func(block []byte, j int) int32
+	// codes says how codes lie, where kernels are to know; see Codes.
+	codes *Codes
 }
 
 // registerBlocks adds the format that l describes.
 func registerBlocks(l blocks) *Type { return register(l.newType()) }
 
 func (l blocks) newType() *Type {
+	if l.decode == nil {
+		l.decode = l.decodeCodes
+	}
 	return &Type{
 		Name:     l.name,
 		Summary:  l.summary,
@@ -42,6 +49,7 @@ func (l blocks) newType() *Type {
 
 		badNotFinite: true,
 		blocks:       &l,
+		codes:        l.codes,
 	}
 }
 

@@ -24,6 +24,7 @@ func i2sBlocks(name, summary string, lanes int) *Type {
 		Summary:  summary,
 		BlockLen: 4 * lanes,
 		ternary:  true,
+		codes:    &Codes{Bits: 2, Span: lanes, HighFirst: true},
 		size:     func(rows, cols int) int { return rows*cols/4 + i2sTail },
 		scaleAt:  func(rows, cols int) int { return rows * cols / 4 },
 		encode: func(t *Type, dst []byte, src []float32, rows, cols int) error {

@@ -9,6 +9,7 @@ var Q1_0_g128 = registerBlocks(blocks{
 	summary: "1 bit, ±d per 128 weights (Bonsai)",
 	weights: 128,
 	bytes:   2 + 16,
+	codes:   &Codes{Bits: 1, At: 2, Span: 1},
 	scale:   absMean,
 	encode: func(block []byte, w []float32, d float32) {
 		for i := range block[2:] {

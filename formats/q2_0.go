@@ -12,6 +12,7 @@ func q2Blocks(name, summary string, weights int) blocks {
 		ternary: true,
 		weights: weights,
 		bytes:   2 + weights/4,
+		codes:   &Codes{Bits: 2, At: 2, Span: 1},
 		scale:   absMax,
 		encode: func(block []byte, w []float32, d float32) {
 			id := inverse(d)

@@ -16,6 +16,7 @@ var Q6_K = registerBlocks(blocks{
 	bytes:   128 + 64 + 16 + 2,
 	scaleAt: 128 + 64 + 16,
 	scale:   func(w []float32) float32 { return q6BlockScale(absMax(w)) },
+	codes:   &Codes{Bits: 6, Span: 1},
 	encode:  encodeQ6K,
 	decode:  decodeQ6K,
 })

@@ -18,6 +18,7 @@ var Ternary_u32 = register(&Type{
 	Summary:  "ternary, 16 weights per uint32, rows aligned, one scale per tensor",
 	BlockLen: 1,
 	ternary:  true,
+	codes:    &Codes{Bits: 2, Span: 1},
 	size:     func(rows, cols int) int { return 4*rows*u32Words(cols) + 4 },
 	scaleAt:  func(rows, cols int) int { return 4 * rows * u32Words(cols) },
 	encode: func(t *Type, dst []byte, src []float32, rows, cols int) error {

@@ -9,6 +9,7 @@ var TQ2_0 = registerBlocks(blocks{
 	weights: 256,
 	bytes:   64 + 2,
 	scaleAt: 64,
+	codes:   &Codes{Bits: 2, Span: 32},
 	scale:   absMax,
 	encode: func(block []byte, w []float32, d float32) {
 		id := inverse(d)

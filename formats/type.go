@@ -48,6 +48,8 @@ type Type struct {
 	badNotFinite bool
 	// blocks is how blocks with a scale each lie; nil: there are none.
 	blocks *blocks
+	// codes is how small codes lie in them; nil: otherwise.
+	codes *Codes
 }
 
 // maxElements bounds rows × cols, far above any real tensor, so that no

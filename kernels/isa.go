@@ -9,6 +9,12 @@ import (
 	"onebit/internal/cpu"
 )
 
+// A Machine is what [BestFor] chooses for: its features, vendor and family.
+type Machine = cpu.Machine
+
+// Host returns the machine that the program runs on.
+func Host() Machine { return cpu.Host() }
+
 // An ISA is an instruction-set level that variants are written for.
 type ISA struct {
 	Name     string

@@ -58,7 +58,7 @@ type Variant struct {
 	// Prefers is added to Preference on the machine that Best chooses for: it is
 	// for CPUs on which the order of variants is another. Nil: 0. Nothing else
 	// may depend on the CPU beyond its features: a name is one kernel.
-	Prefers func(cpu.Machine) int
+	Prefers func(Machine) int
 }
 
 // A MatVecFunc writes rows [r0, r1) of column col to dst[r0:r1]. r0 is a
@@ -84,7 +84,7 @@ func Register(v *Variant) {
 }
 
 func inOrder(a, b *Variant) int {
-	m := cpu.Host()
+	m := Host()
 	return cmp.Or(
 		cmp.Compare(a.Format.Name, b.Format.Name),
 		cmp.Compare(a.Scheme, b.Scheme),
@@ -124,14 +124,14 @@ func (v *Variant) Rows(dst []float32, m *Matrix, a *Activations, r0, r1 int) {
 
 // ShowsBadWeights reports whether v multiplies weights in place and gives a
 // product that is not finite, whatever it multiplies with, for each row with
-// something that Validate would refuse: so that who multiplies anyway has no
-// need to read the weights twice.
+// something that Validate would refuse. A caller that multiplies need not read the
+// weights a second time to validate them.
 func (v *Variant) ShowsBadWeights() bool {
 	return v.Layout == Native && v.Format.BadIsNotFinite() && !v.AssumesFinite
 }
 
 // Rank is that of v on m: Best takes the variant with the highest.
-func (v *Variant) Rank(m cpu.Machine) int {
+func (v *Variant) Rank(m Machine) int {
 	rank := 10*v.ISA.rank + v.Preference
 	if v.Prefers != nil {
 		rank += v.Prefers(m)
@@ -191,12 +191,12 @@ func Best(format string) (*Variant, error) {
 	if len(known) == 0 { // the reference would be the best
 		return nil, noVariant(format, F32)
 	}
-	return BestFor(format, FormatOf(t).Scheme, cpu.Host())
+	return BestFor(format, FormatOf(t).Scheme, Host())
 }
 
 // BestFor returns the variant that ranks highest on m, of those that it runs:
 // by ISA, then by preference, which may look at the CPU's vendor and family.
-func BestFor(format string, act Scheme, m cpu.Machine) (*Variant, error) {
+func BestFor(format string, act Scheme, m Machine) (*Variant, error) {
 	var best *Variant
 	for _, v := range variants {
 		if v.Format.Name == format && v.Scheme == act && v.ISA.runsOn(m.Features) &&

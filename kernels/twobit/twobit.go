@@ -22,13 +22,28 @@ type twoBit struct {
 
 // The orders of 2-bit codes; the layouts are drawn in the doc.go of formats.
 var (
-	i2s    = &twoBit{blockLen: 128, blockBytes: 32, scale: -1, span: 32, shifts: [4]uint8{6, 4, 2, 0}}
-	i2sARM = &twoBit{blockLen: 64, blockBytes: 16, scale: -1, span: 16, shifts: [4]uint8{6, 4, 2, 0}}
-	words  = &twoBit{blockLen: 16, blockBytes: 4, scale: -1, span: 1, shifts: [4]uint8{0, 2, 4, 6}}
-	tq2    = &twoBit{blockLen: 256, blockBytes: 66, scale: 64, span: 32, shifts: [4]uint8{0, 2, 4, 6}}
-	q2     = &twoBit{blockLen: 64, blockBytes: 18, data: 2, scale: 0, span: 1, shifts: [4]uint8{0, 2, 4, 6}}
-	q2G128 = &twoBit{blockLen: 128, blockBytes: 34, data: 2, scale: 0, span: 1, shifts: [4]uint8{0, 2, 4, 6}}
+	i2s    = orderOf(formats.I2_S)
+	i2sARM = orderOf(formats.I2_S_ARM)
+	words  = orderOf(formats.Ternary_u32)
+	tq2    = orderOf(formats.TQ2_0)
+	q2     = orderOf(formats.Q2_0)
+	q2G128 = orderOf(formats.Q2_0_g128)
 )
+
+// orderOf returns that of a format of 2-bit codes. Of one with a scale per tensor, a
+// block is what whole bytes of a run hold, and at least 16 columns.
+func orderOf(t *formats.Type) *twoBit {
+	c, _ := t.Codes()
+	f := &twoBit{blockLen: c.Columns, blockBytes: c.Bytes, data: c.At, scale: c.ScaleAt, span: c.Span, shifts: [4]uint8{0, 2, 4, 6}}
+	if c.HighFirst {
+		f.shifts = [4]uint8{6, 4, 2, 0}
+	}
+	if c.Columns == 0 {
+		f.blockLen = max(16, 4*c.Span)
+		f.blockBytes, f.scale = f.blockLen/4, -1
+	}
+	return f
+}
 
 // A twoBitFormat is a format and what its SIMD kernels multiply: codes in the
 // order of codes, in its own bytes or packed.

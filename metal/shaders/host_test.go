@@ -36,6 +36,10 @@ func TestPipelines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	q6, err := CodesOf(formats.Q6_K)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, s := range []struct {
 		source    string
 		constants map[int]any
@@ -43,7 +47,7 @@ func TestPipelines(t *testing.T) {
 	}{
 		{MatVec, q1.Constants(), []string{"matvec_naive", "matvec_rows", "matvec_simd", "embed"}},
 		{Planes, TilesCut(q1, 128, 1, 1).Constants(q1), []string{"quantize_planes", "matvec_tiles", "matvec_lanes"}},
-		{Bytes, BytesConstants(codes[formats.Q6_K], 32, 8), []string{"matvec_bytes"}},
+		{Bytes, BytesConstants(q6, 32, 8), []string{"matvec_bytes"}},
 		{Matrices, MatricesConstants(q1, 128), []string{"matmul_simd"}},
 		{Heads, floatConstants(t, formats.F16, 4), []string{"matvec_dense", "embed_dense"}},
 		{Quantize, map[int]any{0: uint32(0)}, []string{"quantize"}},

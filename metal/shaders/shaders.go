@@ -100,45 +100,20 @@ func CacheConstants(t *formats.Type) (map[int]any, error) {
 	return nil, fmt.Errorf("no Metal shader keeps keys and values in %s", t.Name)
 }
 
-// Codes says how a weight format lays out its codes.
+// Codes are formats.Codes as a shader takes them.
 type Codes struct {
-	Bits         uint32 // of a code: 1 is ±1, 2 is code-1, 6 is q6_k's, 8 an int8
-	BlockColumns uint32 // with one fp16 scale; 0: the tensor has one float32 scale
+	Bits         uint32
+	BlockColumns uint32
 	BlockBytes   uint32
-	At, ScaleAt  uint32 // bytes of a block: the first of its codes, its scale
-	Span         uint32 // a byte has columns so far apart, in runs of as many bytes
-	HighFirst    bool   // the first of them in the highest bits
-}
-
-// codes are those of the formats whose bytes the shaders multiply. Others are
-// packed to one of these.
-var codes = map[*formats.Type]Codes{
-	formats.Q1_0_g128:   {Bits: 1, BlockColumns: 128, BlockBytes: 18, At: 2, Span: 1},
-	formats.I2_S:        {Bits: 2, Span: 32, HighFirst: true},
-	formats.I2_S_ARM:    {Bits: 2, Span: 16, HighFirst: true},
-	formats.Ternary_u32: {Bits: 2, Span: 1},
-	formats.TQ2_0:       {Bits: 2, BlockColumns: 256, BlockBytes: 66, ScaleAt: 64, Span: 32},
-	formats.Q2_0:        {Bits: 2, BlockColumns: 64, BlockBytes: 18, At: 2, Span: 1},
-	formats.Q8_0:        {Bits: 8, BlockColumns: 32, BlockBytes: 34, At: 2, Span: 1},
-	formats.Q6_K:        {Bits: 6, BlockColumns: 256, BlockBytes: 210, ScaleAt: 208, Span: 1},
-	formats.Q2_0_g128:   {Bits: 2, BlockColumns: 128, BlockBytes: 34, At: 2, Span: 1},
-	formats.PQ2_0:       {Bits: 2, BlockColumns: 128, BlockBytes: 34, At: 2, Span: 1},
+	At, ScaleAt  uint32
+	Span         uint32
+	HighFirst    bool
 }
 
 // PackedType returns the format that weights of another are packed to, of the same
 // weights: tq1_0 and ptq1_0, whose digits are base 3, to tq2_0 and pq2_0, and i2_s_x4,
 // whose bytes have four rows each, to ternary_u32. Others stay as they are.
-func PackedType(t *formats.Type) *formats.Type {
-	switch t {
-	case formats.TQ1_0:
-		return formats.TQ2_0
-	case formats.PTQ1_0:
-		return formats.PQ2_0
-	case formats.I2_S_X4:
-		return formats.Ternary_u32
-	}
-	return t
-}
+func PackedType(t *formats.Type) *formats.Type { return t.Unpacked() }
 
 // Pack returns a tensor in its PackedType. Codes are written as codes: beside the result
 // it takes the memory of a row at most.
@@ -197,10 +172,14 @@ func packRows(packed, t *formats.Tensor) error {
 
 // CodesOf returns the codes of a format, or an error if no shader multiplies it.
 func CodesOf(t *formats.Type) (Codes, error) {
-	if c, ok := codes[t]; ok {
-		return c, nil
+	c, ok := t.Codes()
+	if !ok || !slices.Contains([]int{1, 2, 6, 8}, c.Bits) {
+		return Codes{}, fmt.Errorf("no Metal shader multiplies %s", t.Name)
 	}
-	return Codes{}, fmt.Errorf("no Metal shader multiplies %s", t.Name)
+	return Codes{
+		Bits: uint32(c.Bits), BlockColumns: uint32(c.Columns), BlockBytes: uint32(c.Bytes),
+		At: uint32(c.At), ScaleAt: uint32(c.ScaleAt), Span: uint32(c.Span), HighFirst: c.HighFirst,
+	}, nil
 }
 
 // Constants returns the values of MatVec's function constants, by index.

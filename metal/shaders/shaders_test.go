@@ -4,12 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"os/exec"
 	"runtime"
-	"slices"
 	"testing"
 
 	"onebit/formats"
@@ -48,6 +46,12 @@ type product struct {
 	shape Shape
 }
 
+// layoutOf returns the codes of a format, none of floats.
+func layoutOf(t *formats.Type) Codes {
+	c, _ := CodesOf(t)
+	return c
+}
+
 func newProduct(t *testing.T, tensor *formats.Tensor, scheme kernels.Scheme, x []float32, n int) *product {
 	t.Helper()
 	rows, cols := tensor.Dims()
@@ -55,7 +59,7 @@ func newProduct(t *testing.T, tensor *formats.Tensor, scheme kernels.Scheme, x [
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := codes[packed.Type] // of floats there are none
+	c := layoutOf(packed.Type)
 	v, err := kernels.Lookup(tensor.Type.Name, "scalar", scheme)
 	if err != nil {
 		t.Fatal(err)
@@ -195,8 +199,13 @@ func shapesOf(t *formats.Type) [][2]int {
 }
 
 // codeTypes are the formats that have codes, or are packed to one that has.
-func codeTypes() []*formats.Type {
-	return append(slices.Collect(maps.Keys(codes)), formats.TQ1_0, formats.PTQ1_0, formats.I2_S_X4)
+func codeTypes() (out []*formats.Type) {
+	for _, t := range formats.Types() {
+		if _, err := CodesOf(PackedType(t)); err == nil {
+			out = append(out, t)
+		}
+	}
+	return out
 }
 
 // eachProduct multiplies half of the shapes of each format under each scheme.

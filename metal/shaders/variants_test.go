@@ -205,7 +205,7 @@ func TestBytesLargest(t *testing.T) {
 		x[i] = 127
 	}
 	for _, format := range []*formats.Type{formats.Q8_0, formats.Q6_K} {
-		codes := codes[format]
+		codes := layoutOf(format)
 		tensor := &formats.Tensor{Name: "w", Type: format, Shape: []int{1, cols}, Data: make([]byte, codes.RowBytes(cols))}
 		for i := range tensor.Data {
 			tensor.Data[i] = 0x80 // codes of -128, scales of -128
@@ -259,7 +259,7 @@ func TestTilesCut(t *testing.T) {
 		{formats.I2_S, 0, 8192, 100, [2]uint32{1, 4}},
 		{formats.Q2_0, 128, 8192, 1, [2]uint32{2, 1}},
 	} {
-		if cut := TilesCut(codes[c.format], c.actColumns, c.rows, c.columns); [2]uint32{cut.Rows, cut.Columns} != c.want {
+		if cut := TilesCut(layoutOf(c.format), c.actColumns, c.rows, c.columns); [2]uint32{cut.Rows, cut.Columns} != c.want {
 			t.Errorf("%s, %d rows and %d columns: cut %v × %v, want %v", c.format.Name, c.rows, c.columns, cut.Rows, cut.Columns, c.want)
 		}
 	}

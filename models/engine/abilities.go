@@ -79,4 +79,3 @@ type DeviceTimer interface {
 	// was waited for.
 	DeviceTime() time.Duration
 }
-

@@ -226,7 +226,8 @@ func TestEveryPresetHasGenerators(t *testing.T) {
 			t.Errorf("%s: no tokenizer %q", p.Name, p.Tokenizer)
 		}
 		for _, spec := range p.Tensors() {
-			if generators[spec.Type] == nil {
+			_, cols := spec.Dims()
+			if _, ok := generatorOf(spec.Type, cols); !ok {
 				t.Errorf("%s: tensor %s: no generator for %s", p.Name, spec.Name, spec.Type.Name)
 			}
 		}

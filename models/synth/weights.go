@@ -22,18 +22,30 @@ type generator struct {
 	tail []byte // what the format keeps behind the weights
 }
 
-// generators returns a generator for a matrix of cols columns.
+// generators returns a generator for a matrix of cols columns, of formats that have no
+// layout of small codes of 1 or 2 bits.
 var generators = map[*formats.Type]func(cols int) generator{
-	formats.F32:       gains,
-	formats.F16:       gaussian,
-	formats.BF16:      brainFloats,
-	formats.Q1_0_g128: signs,
-	formats.Q2_0_g128: pairs,
-	formats.PQ2_0:     pairs,
-	formats.I2_S:      trits,
-	formats.TQ2_0:     tritBlocks,
-	formats.Q4_K:      nibbles,
-	formats.Q6_K:      sixBits,
+	formats.F32:  gains,
+	formats.F16:  gaussian,
+	formats.BF16: brainFloats,
+	formats.Q4_K: nibbles,
+	formats.Q6_K: sixBits,
+}
+
+// generatorOf returns that of a format; false if there is none.
+func generatorOf(t *formats.Type, cols int) (generator, bool) {
+	switch c, _ := t.Codes(); {
+	case c.Bits == 1:
+		return signs(c, cols), true
+	case c.Bits == 2 && c.Columns > 0:
+		return tritBlocks(c, cols), true
+	case c.Bits == 2 && t.BlockLen > 1:
+		return trits(t, cols), true
+	}
+	if g := generators[t]; g != nil {
+		return g(cols), true
+	}
+	return generator{}, false
 }
 
 // ranges are what float32 tensors that are no gains are even in, by role: taps
@@ -106,31 +118,15 @@ func quantiles(cols int, encode func(float32) uint16) generator {
 	}}
 }
 
-// pairs is q2_0_g128 and pq2_0: the codes of -d, 0 and +d equally often, and scales of
+// tritBlocks is ternary blocks: the codes of -d, 0 and +d equally often, and scales of
 // which d² is 3/2 / cols within a quarter.
-func pairs(cols int) generator {
-	const blockBytes = 34
+func tritBlocks(c formats.Codes, cols int) generator {
 	scales := aroundScale(math.Sqrt(1.5 / float64(cols)))
 	bytes := ternaryBytes()
-	return generator{unit: blockBytes, fill: func(dst []byte, rng *rand.PCG) {
-		for ; len(dst) > 0; dst = dst[blockBytes:] {
-			binary.LittleEndian.PutUint16(dst, scales[rng.Uint64()>>56])
-			for at := 2; at < blockBytes; at += 4 {
-				fillTernary(dst[at:], bytes, rng.Uint64())
-			}
-		}
-	}}
-}
-
-// tritBlocks is tq2_0, with scales as those of pairs.
-func tritBlocks(cols int) generator {
-	const blockBytes, scaleAt = 66, 64
-	scales := aroundScale(math.Sqrt(1.5 / float64(cols)))
-	bytes := ternaryBytes()
-	return generator{unit: blockBytes, fill: func(dst []byte, rng *rand.PCG) {
-		for ; len(dst) > 0; dst = dst[blockBytes:] {
-			binary.LittleEndian.PutUint16(dst[scaleAt:], scales[rng.Uint64()>>56])
-			for at := 0; at < scaleAt; at += 4 {
+	return generator{unit: c.Bytes, fill: func(dst []byte, rng *rand.PCG) {
+		for ; len(dst) > 0; dst = dst[c.Bytes:] {
+			binary.LittleEndian.PutUint16(dst[c.ScaleAt:], scales[rng.Uint64()>>56])
+			for at := c.At; at < c.At+c.Columns/4; at += 4 {
 				fillTernary(dst[at:], bytes, rng.Uint64())
 			}
 		}
@@ -204,29 +200,28 @@ func fillTernary(dst []byte, bytes *[81]byte, r uint64) {
 	dst[3] = bytes[r>>48*81>>16]
 }
 
-// signs is q1_0_g128: random signs, a scale within a quarter of 1/√cols per
-// block.
-func signs(cols int) generator {
-	const blockBytes = 18
+// signs is random signs, a scale within a quarter of 1/√cols per block.
+func signs(c formats.Codes, cols int) generator {
 	var scales [256]uint16
 	for i := range scales {
 		d := (0.75 + 0.5*float64(i)/float64(len(scales)-1)) / math.Sqrt(float64(cols))
 		scales[i] = half.FromFloat32(float32(d))
 	}
-	return generator{unit: blockBytes, fill: func(dst []byte, rng *rand.PCG) {
-		for ; len(dst) > 0; dst = dst[blockBytes:] {
-			binary.LittleEndian.PutUint16(dst, scales[rng.Uint64()>>56])
-			binary.LittleEndian.PutUint64(dst[2:], rng.Uint64())
-			binary.LittleEndian.PutUint64(dst[10:], rng.Uint64())
+	return generator{unit: c.Bytes, fill: func(dst []byte, rng *rand.PCG) {
+		for ; len(dst) > 0; dst = dst[c.Bytes:] {
+			binary.LittleEndian.PutUint16(dst[c.ScaleAt:], scales[rng.Uint64()>>56])
+			fillRandom(dst[c.At:c.At+c.Columns/8], rng)
 		}
 	}}
 }
 
-// trits is i2_s: -s, 0 and +s equally often, so that two thirds are not zero,
-// and s² = 3/2 / cols.
-func trits(cols int) generator {
+// trits is ternary weights with a scale per tensor: -s, 0 and +s equally often, so that
+// two thirds are not zero, and s² = 3/2 / cols.
+func trits(t *formats.Type, cols int) generator {
 	bytes := ternaryBytes()
-	tail := make([]byte, 32)
+	one, _ := t.Bytes(1, cols)
+	two, _ := t.Bytes(2, cols)
+	tail := make([]byte, 2*one-two) // what stands once per tensor
 	binary.LittleEndian.PutUint32(tail, math.Float32bits(float32(math.Sqrt(1.5/float64(cols)))))
 	return generator{unit: 4, tail: tail, fill: func(dst []byte, rng *rand.PCG) {
 		for ; len(dst) > 0; dst = dst[4:] {
@@ -246,11 +241,10 @@ func writeWeights(w io.Writer, seed uint64, t arch.TensorSpec) error {
 		return err
 	}
 	_, cols := t.Dims()
-	newGenerator := generators[t.Type]
-	if newGenerator == nil {
+	g, ok := generatorOf(t.Type, cols)
+	if !ok {
 		return fmt.Errorf("tensor %s: cannot synthesize %s", t.Name, t.Type.Name)
 	}
-	g := newGenerator(cols)
 	if r := ranges[t.Role]; r.width > 0 && t.Type == formats.F32 {
 		g = even(r.from, r.width)
 	}

@@ -31,8 +31,8 @@ func TestEngine(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			require.Procs(t, 3)
 			enginetest.Run(t, enginetest.Subject{
-				Engine:  cpu.Options{Packing: packing, Threads: 3},
-				Cache: formats.F16, Products: 5e-3, Attention: 1e-6, Floats: 1e-12,
+				Engine: cpu.Options{Packing: packing, Threads: 3},
+				Cache:  formats.F16, Products: 5e-3, Attention: 1e-6, Floats: 1e-12,
 			})
 		})
 	}

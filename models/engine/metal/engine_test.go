@@ -36,7 +36,7 @@ func device(t *testing.T) *gpu.Device {
 // in float32. The rest is rounded a few times to 24 bits.
 func TestEngine(t *testing.T) {
 	enginetest.Run(t, enginetest.Subject{
-		Engine:  metal.Options{Device: device(t)},
-		Cache: formats.F16, Products: 5e-3, Attention: 1e-6, Floats: 1e-12,
+		Engine: metal.Options{Device: device(t)},
+		Cache:  formats.F16, Products: 5e-3, Attention: 1e-6, Floats: 1e-12,
 	})
 }
