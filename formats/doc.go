@@ -17,6 +17,9 @@
 //	f32              1      4  32
 //	f16              1      2  16
 //	bf16             1      2  16
+//	q4_0            32     18  4.5
+//	q5_0            32     22  5.5
+//	iq4_nl          32     18  4.5
 //	q8_0            32     34  8.5
 //	q6_k           256    210  6.5625
 //	q4_k           256    144  4.5
@@ -161,6 +164,11 @@
 //
 // Quantizer: d = max|x|/127, code = round(x/d), halves away from zero, with d not
 // yet rounded to fp16.
+//
+// # q4_0, q5_0 and iq4_nl
+//
+// Drawn in their files. Their scales are those of q8_0, and their codes int8's of fewer
+// bits.
 //
 // # q6_k
 //

@@ -166,12 +166,39 @@ var goldens = []golden{
 		data:    cat([]byte{0x00, 0x38, 0x7f, 0x81, 0x01, 0xff, 0x02}, rep(0, 27)),
 		decoded: sparse(32, 0, map[int]float32{0: 63.5, 1: -63.5, 2: 0.5, 3: -0.5, 4: 1}),
 	},
+	{
+		// Blocks whose largest value is negative, and positive, where its opposite has no code.
+		name: "q4_0", rows: 1, cols: 64,
+		weights: append(sparse(32, 0, map[int]float32{0: -4, 16: 3.5, 31: 1.1}), sparse(32, 0, map[int]float32{0: 4, 16: -4})...),
+		data:    cat([]byte{0x00, 0x38, 0xf0}, rep(0x88, 14), []byte{0xa8}, []byte{0x00, 0xb8, 0xf0}, rep(0x88, 15)),
+		decoded: append(sparse(32, 0, map[int]float32{0: -4, 16: 3.5, 31: 1}), sparse(32, negZero, map[int]float32{0: 4, 16: -3.5})...),
+	},
+	{
+		// d = -8/-16 = 0.5; codes 0, 31 and ⌊1.1/0.5 + 16.5⌋ = 18, and 16 for zeros.
+		name: "q5_0", rows: 1, cols: 32,
+		weights: sparse(32, 0, map[int]float32{0: -8, 16: 7.5, 31: 1.1}),
+		data:    cat([]byte{0x00, 0x38, 0xfe, 0xff, 0xff, 0xff, 0xf0}, rep(0, 14), []byte{0x20}),
+		decoded: sparse(32, 0, map[int]float32{0: -8, 16: 7.5, 31: 1}),
+	},
+	{
+		// d = -63.5/-127 = 0.5; -127 has code 0, 113 has 15, 13 has 9, and nearest to 0 is 1, code 8.
+		name: "iq4_nl", rows: 1, cols: 32,
+		weights: sparse(32, 0, map[int]float32{0: -63.5, 1: 6.5, 16: 56.5}),
+		data:    cat([]byte{0x00, 0x38, 0xf0, 0x89}, rep(0x88, 14)),
+		decoded: sparse(32, 0.5, map[int]float32{0: -63.5, 1: 6.5, 16: 56.5}),
+	},
 	// A scale that fp16 rounds to zero leaves nothing of the block, also where
 	// its inverse would overflow float32.
 	{
 		name: "q8_0", rows: 1, cols: 32,
 		weights: sparse(32, 1e-40, map[int]float32{0: -1e-40, 1: 0}),
 		data:    rep(0, 34),
+		decoded: sparse(32, 0, nil),
+	},
+	{
+		name: "q4_0", rows: 1, cols: 32,
+		weights: sparse(32, 1e-40, nil),
+		data:    cat([]byte{0, 0}, rep(0x88, 16)),
 		decoded: sparse(32, 0, nil),
 	},
 	{
@@ -318,28 +345,6 @@ func firstDifference(a, b []float32) int {
 		}
 	}
 	return -1
-}
-
-// q4_0, which is not in the registry: blocks whose largest value is negative, and
-// positive, where its opposite has no code.
-func TestGoldenQ4_0(t *testing.T) {
-	weights := append(sparse(32, 0, map[int]float32{0: -4, 16: 3.5, 31: 1.1}), sparse(32, 0, map[int]float32{0: 4, 16: -4})...)
-	data := cat([]byte{0x00, 0x38, 0xf0}, rep(0x88, 14), []byte{0xa8}, []byte{0x00, 0xb8, 0xf0}, rep(0x88, 15))
-	want := append(sparse(32, 0, map[int]float32{0: -4, 16: 3.5, 31: 1}), sparse(32, negZero, map[int]float32{0: 4, 16: -3.5})...)
-	written, got := rep(0xee, len(data)), make([]float32, len(want))
-	if err := Q4_0.Quantize(written, weights, 1, 64); err != nil || !bytes.Equal(written, data) {
-		t.Errorf("Quantize gives % x, want % x (%v)", written, data, err)
-	}
-	if err := Q4_0.Dequantize(got, data, 1, 64); err != nil || firstDifference(got, want) >= 0 {
-		t.Errorf("decodes to %v, want %v (%v)", got, want, err)
-	}
-	// A scale that fp16 rounds to -0 decodes to zeros.
-	if err := Q4_0.Quantize(written[:18], sparse(32, 1e-40, nil), 1, 32); err != nil || !bytes.Equal(written[:18], cat([]byte{0, 0}, rep(0x88, 16))) {
-		t.Errorf("tiny values give % x (%v)", written[:18], err)
-	}
-	if err := Q4_0.Quantize(written[:18], sparse(32, 1e30, nil), 1, 32); err == nil {
-		t.Error("a scale beyond fp16 is no error")
-	}
 }
 
 // Offsets of q4_k that are no multiple of their scales, as ggml writes them.

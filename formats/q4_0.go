@@ -2,8 +2,7 @@ package formats
 
 import "math"
 
-// Q4_0 holds keys and values, and no file's weights: it is not in the registry.
-// Layout and quantizer: ggml-org/ggml src/ggml-common.h, block_q4_0, and
+// Q4_0 holds heads, embeddings, and keys and values. Layout and quantizer: ggml-org/ggml src/ggml-common.h, block_q4_0, and
 // src/ggml-quants.c, quantize_row_q4_0_ref.
 //
 //	byte  0    2                  18
@@ -12,20 +11,12 @@ import "math"
 //
 // d = x/-8 of the x with the largest magnitude, which makes its code 0; the others
 // are x/d + 8, rounded, at most 15.
-var Q4_0 = blocks{
+var Q4_0 = registerBlocks(blocks{
 	name:    "q4_0",
-	summary: "4 bits and a scale per 32 values",
+	summary: "4 bits and a scale per 32 weights",
 	weights: 32,
 	bytes:   2 + 16,
-	scale: func(w []float32) float32 {
-		var largest, magnitude float32
-		for _, x := range w {
-			if m := float32(math.Abs(float64(x))); m > magnitude {
-				largest, magnitude = x, m
-			}
-		}
-		return largest / -8
-	},
+	scale:   func(w []float32) float32 { return largest(w) / -8 },
 	encode: func(block []byte, w []float32, d float32) {
 		id := inverse(d)
 		code := func(x float32) byte { return byte(min(15, int32(float32(x*id)+8.5))) }
@@ -33,10 +24,16 @@ var Q4_0 = blocks{
 			block[2+j] = code(w[j]) | code(w[j+16])<<4
 		}
 	},
-	decode: func(dst []float32, block []byte, d float32) {
-		for j, codes := range block[2:18] {
-			dst[j] = float32(int(codes&15)-8) * d
-			dst[j+16] = float32(int(codes>>4)-8) * d
+	code: func(block []byte, j int) int32 { return int32(block[2+j%16]>>(j/16*4)&15) - 8 },
+})
+
+// largest returns the first weight of the largest magnitude.
+func largest(w []float32) (largest float32) {
+	var magnitude float32
+	for _, x := range w {
+		if m := float32(math.Abs(float64(x))); m > magnitude {
+			largest, magnitude = x, m
 		}
-	},
-}.newType()
+	}
+	return largest
+}

@@ -9,6 +9,7 @@ var Q8_0 = registerBlocks(blocks{
 	summary: "int8 and a scale per 32 weights",
 	weights: 32,
 	bytes:   2 + 32,
+	codes:   &Codes{Bits: 8, At: 2, Span: 1},
 	scale:   func(w []float32) float32 { return absMax(w) / 127 },
 	encode: func(block []byte, w []float32, d float32) {
 		id := inverse(d)

@@ -102,6 +102,10 @@ func TestErrorBounds(t *testing.T) {
 		"bf16": each(1, func(x, _ float64) float64 { return max(0x1p-8*x, 0x1p-134) }),
 		// Half a step of d, and 127 times d's own rounding.
 		"q8_0": each(32, func(_, m float64) float64 { return m/127*(0.5001) + 127*max(fp16*m/127, least) }),
+		// A step of d, where the opposite of the largest has no code, and d's own rounding.
+		"q4_0":   each(32, func(_, m float64) float64 { return m/8*1.0001 + 8*max(fp16*m/8, least) }),
+		"q5_0":   each(32, func(_, m float64) float64 { return m/16*1.0001 + 16*max(fp16*m/16, least) }),
+		"iq4_nl": each(32, func(_, m float64) float64 { return m/127*14.001 + 127*max(fp16*m/127, least) }),
 		// Half of d, and d's own rounding.
 		"q2_0":      each(64, func(_, m float64) float64 { return m*0.50001 + max(fp16*m, least) }),
 		"q2_0_g128": each(128, func(_, m float64) float64 { return m*0.50001 + max(fp16*m, least) }),
@@ -281,6 +285,13 @@ func TestExact(t *testing.T) {
 				switch f {
 				case Q1_0_g128: // has no zero
 					w[i] = s * float32(r.IntN(2)*2-1)
+				case Q4_0, Q5_0, IQ4_NL: // code 0 makes the scale of a block
+					block := zeroMatrix(t, f, 1, 32)
+					block[len(block)-16] = byte(r.IntN(256)) &^ 15
+					w[i] = s * float32(f.CodeAt(block, r.IntN(2)*16))
+					if i%32 == 5 {
+						w[i] = s * float32(f.CodeAt(make([]byte, len(block)), 0))
+					}
 				case Q8_0:
 					w[i] = s * float32(r.IntN(255)-127)
 					if i%32 == 5 {

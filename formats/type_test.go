@@ -23,8 +23,8 @@ func TestRegistry(t *testing.T) {
 		}
 	}
 	want := []string{
-		"bf16", "f16", "f32", "i2_s", "i2_s_arm", "i2_s_x4", "pq2_0", "ptq1_0",
-		"q1_0_g128", "q2_0", "q2_0_g128", "q4_k", "q6_k", "q8_0", "ternary_u32", "tq1_0", "tq2_0",
+		"bf16", "f16", "f32", "i2_s", "i2_s_arm", "i2_s_x4", "iq4_nl", "pq2_0", "ptq1_0",
+		"q1_0_g128", "q2_0", "q2_0_g128", "q4_0", "q4_k", "q5_0", "q6_k", "q8_0", "ternary_u32", "tq1_0", "tq2_0",
 	}
 	if !slices.Equal(names, want) {
 		t.Errorf("Types are %v, want %v", names, want)
@@ -174,6 +174,9 @@ func TestQuantizeOverflow(t *testing.T) {
 		{"f16", math.Nextafter32(65520, 0), 5, 5},
 		{"bf16", math.Float32frombits(0x7f7f7fff), 5, 5},
 		{"q8_0", math.Nextafter32(65520*127, 0), 33, 32},
+		{"q4_0", math.Nextafter32(65520*8, 0), 33, 32},
+		{"q5_0", math.Nextafter32(65520*16, 0), 33, 32},
+		{"iq4_nl", math.Nextafter32(65520*127, 0), 33, 32},
 		{"q4_k", 65504 * 63, 300, 256},       // offsets have eight times the scale
 		{"q6_k", 65504 * 127 * 32, 300, 256}, // its d is never rounded down
 		{"q2_0", math.Nextafter32(65520, 0), 65, 64},

@@ -128,7 +128,7 @@ func TestValidateTensorScale(t *testing.T) {
 }
 
 func TestValidateBlockScales(t *testing.T) {
-	scaleAt := map[*Type]int{Q1_0_g128: 0, Q2_0: 0, Q2_0_g128: 0, Q8_0: 0, Q4_K: 0, Q6_K: 208, TQ1_0: 52, TQ2_0: 64}
+	scaleAt := map[*Type]int{Q1_0_g128: 0, Q2_0: 0, Q2_0_g128: 0, Q8_0: 0, Q4_0: 0, Q5_0: 0, IQ4_NL: 0, Q4_K: 0, Q6_K: 208, TQ1_0: 52, TQ2_0: 64}
 	for f, first := range scaleAt {
 		rows, cols := testShape(f)
 		data := randomMatrix(t, f, rows, cols)

@@ -19,12 +19,15 @@ var headBits = map[*formats.Type]struct {
 	every int
 	at    []int
 }{
-	formats.F32:  {4, []int{3}},
-	formats.F16:  {2, []int{1}},
-	formats.BF16: {2, []int{1}},
-	formats.Q8_0: {34, []int{1}},
-	formats.Q6_K: {210, []int{209}},
-	formats.Q4_K: {144, []int{1, 3}},
+	formats.F32:    {4, []int{3}},
+	formats.F16:    {2, []int{1}},
+	formats.BF16:   {2, []int{1}},
+	formats.Q8_0:   {34, []int{1}},
+	formats.Q4_0:   {18, []int{1}},
+	formats.Q5_0:   {22, []int{1}},
+	formats.IQ4_NL: {18, []int{1}},
+	formats.Q6_K:   {210, []int{209}},
+	formats.Q4_K:   {144, []int{1, 3}},
 }
 
 // randomBits is a tensor of any bytes that are finite: codes that no

@@ -49,9 +49,9 @@ func TestOpenRefuses(t *testing.T) {
 		}, "blk.1.ffn_norm.weight", "", "is q1_0_g128, want a norm in f32, f16 or bf16"},
 		{"type without a decoder", "tiny", func(t testing.TB, x *fixture) {
 			x.remove("blk.0.attn_q.weight")
-			x.tensors = append(x.tensors, container.TensorInfo{Name: "blk.0.attn_q.weight", TypeName: "q4_0", Shape: []int{256, 128}})
-			x.data["blk.0.attn_q.weight"] = make([]byte, 256*128/32*18)
-		}, "blk.0.attn_q.weight", "", "q4_0"},
+			x.tensors = append(x.tensors, container.TensorInfo{Name: "blk.0.attn_q.weight", TypeName: "q4_1", Shape: []int{256, 128}})
+			x.data["blk.0.attn_q.weight"] = make([]byte, 256*128/32*20)
+		}, "blk.0.attn_q.weight", "", "q4_1"},
 		{"scale that is NaN", "tiny", func(t testing.TB, x *fixture) {
 			binary.LittleEndian.PutUint16(x.data["blk.1.attn_v.weight"][18:], 0x7e00)
 		}, "blk.1.attn_v.weight", "", "not finite"},

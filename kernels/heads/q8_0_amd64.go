@@ -12,11 +12,11 @@ func init() {
 	for _, act := range []kernels.Scheme{kernels.Q8Per32, kernels.Q8Per128, kernels.Q8Row} {
 		v := q8Rows{kernels.AVX512VNNI, biased, q8RowsAVX512VNNI}.variant(act)
 		v.MatMul = q8MatMul
-		kernels.Register(v)
+		q8Register(v)
 		vnni := q8Rows{kernels.AVXVNNI, biased, q8RowsAVXVNNI}
-		kernels.Register(q8Lanes{q8PanelsAVXVNNI, vnni, q8BytePanels, 4}.variant(act))
+		q8Register(q8Lanes{q8PanelsAVXVNNI, vnni, q8BytePanels, 4}.variant(act))
 		avx2 := q8Rows{kernels.AVX2, "VPMADDUBSW on magnitudes, 8 rows at a time", q8RowsAVX2}
-		kernels.Register(q8Lanes{q8PanelsAVX2, avx2, q8WordPanels, 6}.variant(act))
+		q8Register(q8Lanes{q8PanelsAVX2, avx2, q8WordPanels, 6}.variant(act))
 	}
 }
 
