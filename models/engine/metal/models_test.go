@@ -139,19 +139,23 @@ func (w *watched) NewStream(opt engine.StreamOptions) (s engine.Stream, err erro
 	return w.stream, err
 }
 
+// watchedOptions open engines that are watched.
+type watchedOptions struct{ metal.Options }
+
+func (o watchedOptions) Open(src engine.Source) (engine.Engine, error) {
+	e, err := o.Options.Open(src)
+	return &watched{Engine: e}, err
+}
+
 // A token is one command buffer. What does not need each other has no barrier between:
 // the projections of a block, keys and values, queries and keys.
 func TestEncoded(t *testing.T) {
 	d := device(t)
-	var w *watched
-	m, err := models.Load(t.Context(), source.FromGGUF(file(t, "tiny")), models.Options{Engine: func(src engine.Source) (engine.Engine, error) {
-		e, err := metal.Options{Device: d}.Open(src)
-		w = &watched{Engine: e}
-		return w, err
-	}})
+	m, err := models.Load(t.Context(), source.FromGGUF(file(t, "tiny")), models.Options{Engine: watchedOptions{metal.Options{Device: d}}})
 	if err != nil {
 		t.Fatal(err)
 	}
+	w := m.Engine().(*watched)
 	defer m.Engine().Close()
 	s, err := m.NewSession(models.SessionOptions{})
 	if err != nil {
