@@ -16,6 +16,7 @@ var engineUsers = map[string]string{
 	"cmd/onebit: cpu":                 "flags of variants, packing, heads and caches",
 	"cmd/onebit: metal":               "the list of shaders, and flags of one",
 	"models/lockstep: cpu":            "the reference engine",
+	"models/forecast: cpu":            "the kernels that a forecast is of",
 	"models/engine/enginetest: plain": "the definition that engines are held to",
 }
 
