@@ -167,8 +167,9 @@ func (m *matvec) nmse() (float64, error) {
 }
 
 const (
-	forecastSamples = 21
+	forecastSamples = 21 // of an operation, or as many as forecastTime has, and 3 at least
 	forecastSample  = 4 * time.Millisecond
+	forecastTime    = 150 * time.Millisecond
 )
 
 // timed samples an operation's seconds.
@@ -189,16 +190,16 @@ func timed(run func(n int) error) (quartiles, error) {
 		}
 		n *= 2
 	}
-	values := make([]float64, forecastSamples)
-	for i := range values {
+	var values []float64
+	for start := clock.Now(); len(values) < 3 || len(values) < forecastSamples && clock.Since(start) < forecastTime; {
 		d, err := once(n)
 		if err != nil {
 			return quartiles{}, err
 		}
-		values[i] = d.Seconds() / float64(n)
+		values = append(values, d.Seconds()/float64(n))
 	}
 	slices.Sort(values)
-	return quartiles{values[forecastSamples/4], values[forecastSamples/2], values[forecastSamples*3/4]}, nil
+	return quartiles{values[len(values)/4], values[len(values)/2], values[len(values)*3/4]}, nil
 }
 
 // quartiles are those of an operation's samples.

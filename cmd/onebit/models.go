@@ -37,7 +37,7 @@ func newModels() *cobra.Command {
 would decode and take in a prompt of 512 tokens on this machine, with what error, in how
 much memory, and what to type to run it. Nothing is downloaded.
 
-This machine is measured for about ten seconds: how fast it reads memory, and products
+This machine is measured for ten to twenty seconds: how fast it reads memory, and products
 of two shapes in each format. docs/models.md has predictions beside measurements.
 Results of onebit bench models replace predictions: those of the files given, or of
 onebit-report/results.txt.`,
@@ -126,7 +126,7 @@ func (f *publishedFlags) measure(cmd *cobra.Command, host sysinfo.Host) (*foreca
 			return nil, err
 		}
 	}
-	fmt.Fprintln(cmd.ErrOrStderr(), "measuring this machine for about ten seconds")
+	fmt.Fprintln(cmd.ErrOrStderr(), "measuring this machine for ten to twenty seconds")
 	progress := cli.NewBenchProgress(cmd.ErrOrStderr())
 	defer progress.Close()
 	opt.Progress = func(format string, done, total int) {
