@@ -236,7 +236,7 @@ func driftPlot(f gate.Finding, measurements []gate.Measurement, most dotBudget) 
 		return ""
 	}
 	bottom := plotTop + height
-	// The judged values, of which each is the better of two, give the scale.
+	// The judged values give the scale.
 	y := newSpan(slices.Concat(f.Base, f.Head), float64(bottom), plotTop+8, 0.3, 4, format)
 	x := span{0, last.Minutes(), plotLeft, plotRight, func(v float64) string { return fmt.Sprintf("%.3g", v) + " min" }, 5}
 	p := newGatePlot("Every process by time"+beyondText(y.beyond(values)), "Every process of "+f.Name+" by the time at which it began", bottom+plotBottom)

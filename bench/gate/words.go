@@ -228,7 +228,7 @@ func (r *Report) roundsFor(f Finding) float64 {
 	switch {
 	case len(f.Twin) == 0: // base was recorded earlier: its processes do not become more
 		return math.Inf(1)
-	case math.IsInf(in.Hi-in.Lo, 1):
+	case f.Exact || math.IsInf(in.Hi-in.Lo, 1):
 		return max(rounds+1, float64(r.Needed))
 	case in.Center > threshold:
 		return shrunk((in.Center-in.Lo)*r.strictness(), in.Center-f.Floor)
@@ -274,6 +274,8 @@ func (f Finding) Reason() string {
 		return f.countedReason(threshold)
 	case f.Exact && f.Verdict == Same:
 		return "every process gives the same value, and the change is within " + threshold
+	case f.Exact && f.Verdict == Unsure:
+		return "every process gave the same value so far, and the change is beyond " + threshold + ": more rounds exclude chance"
 	case f.Exact:
 		return "every process gives the same value, and the change is beyond " + threshold
 	case f.Verdict == Same:

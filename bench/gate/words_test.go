@@ -145,3 +145,15 @@ func TestForecastComesTrue(t *testing.T) {
 	}
 	t.Logf("%d of %d", came, forecast)
 }
+
+// Values that did not vary yet say so, and when they are decided.
+func TestReasonOfFewExactRounds(t *testing.T) {
+	f := made("A", results.Allocs, Unsure, 10, 0)
+	f.Exact = true
+	if got, want := f.Reason(), "every process gave the same value so far, and the change is beyond 3%: more rounds exclude chance"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if r := madeReport(f); r.roundsFor(r.Findings[0]) != max(float64(r.Rounds)+1, float64(r.Needed)) {
+		t.Errorf("it needs %v rounds", r.roundsFor(r.Findings[0]))
+	}
+}

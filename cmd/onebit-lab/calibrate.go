@@ -142,7 +142,7 @@ func (f *calibrateFlags) endToEnd(cmd *cobra.Command) (all []playedNoise, err er
 	if err != nil {
 		return nil, err
 	}
-	return []playedNoise{{Noise: fmt.Sprintf("%d gates of real programs: %s", f.real, f.change), Rates: []*calibrate.Rates{rates}}}, nil
+	return []playedNoise{{Noise: fmt.Sprintf("%d gates of real programs: %s", rates.Alarm.Of, f.change), Rates: []*calibrate.Rates{rates}}}, nil
 }
 
 func (f *calibrateFlags) replay(cmd *cobra.Command) (all []playedNoise, err error) {

@@ -32,7 +32,8 @@ type RealOptions struct {
 	Progress func(gate.Progress)
 }
 
-// Real runs gates on real programs, in directories below dir.
+// Real runs gates on real programs, in directories below dir. If ctx ends it returns
+// the rates of those that had ended.
 func Real(ctx context.Context, dir string, opt RealOptions) (*Rates, error) {
 	names, err := Benchmarks()
 	if err != nil {
@@ -52,10 +53,13 @@ func Real(ctx context.Context, dir string, opt RealOptions) (*Rates, error) {
 			}
 		}
 		report, err := try(ctx, filepath.Join(dir, fmt.Sprint(i)), head, opt, rng)
+		if ctx.Err() != nil && len(trials) > 0 {
+			break
+		}
 		if err != nil {
 			return nil, err
 		}
-		trials = append(trials, &trial{slower: slower, report: report})
+		trials = append(trials, &trial{slower: slower, report: report, real: true})
 	}
 	return rates(size, trials, nil), nil
 }
