@@ -49,7 +49,7 @@
 //
 //	SAME    the 95% interval, widened by the floor, lies within the threshold
 //	SLOWER  head is worse beyond the floor at the level of the look, and by an
-//	        estimate beyond the threshold
+//	        interval beyond the threshold, or at the last look by an estimate
 //	WITHIN  the same by an estimate within the threshold: no failure
 //	FASTER  head is better at the level of the look
 //	UNSURE  none of these

@@ -515,11 +515,11 @@ func (g *gate) rule(c *caseState, unit string) rule {
 	if g.looks > 0 {
 		share = spending[g.looks-1]
 	}
-	same := earlyEquivalence
-	if g.looks == len(lookAt) {
-		same = equivalence
+	r := rule{threshold: math.Log1p(threshold), alarm: g.Alarm * share / float64(max(g.tests(), 1)), same: earlyEquivalence}
+	if r.last = g.looks == len(lookAt); r.last {
+		r.same = equivalence
 	}
-	return rule{threshold: math.Log1p(threshold), alarm: g.Alarm * share / float64(max(g.tests(), 1)), same: same}
+	return r
 }
 
 // tests is how many series chance can decide.

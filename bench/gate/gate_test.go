@@ -263,7 +263,7 @@ func TestTooLittleTimeIsNoPass(t *testing.T) {
 // What is proved to be slower is a failure where the estimate is beyond the
 // threshold, and listed where it is not.
 func TestSlowerWithinTheThreshold(t *testing.T) {
-	r := rule{threshold: math.Log1p(0.03), alarm: 0.001, same: earlyEquivalence}
+	r := rule{threshold: math.Log1p(0.03), alarm: 0.001, same: equivalence, last: true}
 	seen := map[Verdict]int{}
 	for seed := range uint64(40) {
 		rng := rand.New(rand.NewPCG(seed, 5))

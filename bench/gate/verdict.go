@@ -42,6 +42,7 @@ type rule struct {
 	threshold float64 // as a logarithm of the ratio
 	alarm     float64 // chance of a false claim at this look
 	same      float64 // chance of a false SAME at this look
+	last      bool
 }
 
 // The chance of a false claim is shared among the claims that can be false.
@@ -78,14 +79,25 @@ func (r rule) judge(t triples, floor float64) (v Verdict, pass bool) {
 	switch {
 	case notWorse && notBetter:
 		return Same, true
-	case t.above(floor) <= r.alarm*slowerShare && typical.center > r.threshold:
-		return Slower, false
 	case t.above(floor) <= r.alarm*slowerShare:
-		return Within, notWorse
+		return r.worse(typical, notWorse)
 	case t.below(-floor) <= r.alarm*fasterShare:
 		return Faster, true
 	}
 	return Unsure, notWorse
+}
+
+// worse is the verdict on what is proved to be worse. Before the last look it waits
+// for an interval that lies beyond the threshold, or within it: at the first look that
+// proves a change, the estimate of it is too high.
+func (r rule) worse(typical shift, notWorse bool) (v Verdict, pass bool) {
+	switch {
+	case typical.above(r.threshold) <= r.same || r.last && typical.center > r.threshold:
+		return Slower, false
+	case notWorse || r.last:
+		return Within, notWorse
+	}
+	return Unsure, false
 }
 
 // floor is how far a twin is known to be from its base: the distance of the
