@@ -66,14 +66,20 @@ var sources = map[string]string{
 	"attention": Attention, "top": Top, "delta": Delta, "hadamard": Hadamard,
 }
 
+// All files are among the sources, and no float operation of theirs is contracted.
 func TestSources(t *testing.T) {
 	files, err := filepath.Glob("*.metal")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range files {
-		if name := strings.TrimSuffix(f, ".metal"); name != "rounding" && sources[name] == "" {
+		name := strings.TrimSuffix(f, ".metal")
+		if name != "rounding" && sources[name] == "" {
 			t.Errorf("%s is not among the sources", f)
+		}
+		// top compares integers only.
+		if name != "rounding" && name != "top" && !strings.Contains(sources[name], "\n#pragma METAL fp contract(off)") {
+			t.Errorf("%s lets a compiler contract products and sums", f)
 		}
 	}
 }

@@ -37,7 +37,11 @@ func TestNorm(t *testing.T) {
 	for _, width := range []int{1, 31, 128, 700, 4097} {
 		const runs, epsilon = 3, 1e-6
 		x, gain := normal(rng, runs*width), normal(rng, width)
-		x[0] *= 1e4 // one large value, as models have
+		x[0] *= 1e4                        // one large value, as models have
+		for i := width; i < 2*width; i++ { // whose square's last bit is twice the others'
+			x[i] = 1
+		}
+		x[width] = 4096
 		want := make([]float64, len(x))
 		for r := range runs {
 			var sum float64

@@ -430,3 +430,41 @@ func TestRefused(t *testing.T) {
 		})
 	}
 }
+
+// A batch of more work than a command buffer may have is cut into several, also within
+// an operation, by columns; a few at most wait for the GPU, whatever is asked for.
+func TestCut(t *testing.T) {
+	d, lib := faulty(t)
+	for _, test := range []struct {
+		work int
+		want int // command buffers
+	}{{0, 1}, {1, 16}} {
+		x, err := open(t, metal.Options{Device: d, Work: test.work}, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, w := x.stream, x.weights
+		s.Begin(2)
+		s.Embed("embed", x.x, w[0], []int{1, 2})
+		s.Enter(0)
+		for range 8 {
+			s.Multiply("product", x.x, []engine.Product{{Weight: w[3], Dst: x.y}})
+		}
+		begun := 0
+		for _, object := range lib.Live() {
+			if strings.HasPrefix(object, "MTLCommandBuffer,") {
+				begun++
+			}
+		}
+		if most := 5; begun > most {
+			t.Errorf("work %d: %d command buffers are begun and not done, want %d at most", test.work, begun, most)
+		}
+		if got := s.(interface{ Encoded() metal.Counts }).Encoded().CommandBuffers; got != test.want {
+			t.Errorf("work %d: %d command buffers, want %d", test.work, got, test.want)
+		}
+		if _, err := s.Read(x.y); err != nil {
+			t.Error(err)
+		}
+		x.close(t)
+	}
+}
