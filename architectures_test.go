@@ -21,7 +21,7 @@ var namesElsewhere = map[string]string{
 	"models/modeltest/modeltest.go: minicpm":      "likewise",
 	"models/synth/tokenizer.go: llama":            "SentencePiece's name in files",
 	"models/tokenizer/source.go: llama":           "the same, read",
-	"reports/glyph.go: llama":                     "llama.cpp, another engine in charts",
+	"reports/figure/glyph.go: llama":              "llama.cpp, another engine in charts",
 	"models/synth/tokenizer.go: qwen35":           "the splitter of its files has the same name",
 	"models/tokenizer/split.go: qwen35":           "likewise",
 	"models/modeltest/modeltest.go: bitnet-25":    "the oracle says by itself which networks are gated by squared ReLU",

@@ -65,11 +65,13 @@ var layers = []layer{
 	{"bench/gate/calibrate", []string{"internal/*", "bench/results", "bench/noise", "bench/gate"}},
 	{"bench/profile", []string{"bench/results", "bench/noise", "bench/names", "bench/hotspot"}},
 	{"bench/*", []string{"internal/*", "bench/results", "bench/noise"}},
-	{"reports", []string{"internal/*", "bench/results", "bench/noise", "bench/names", "bench/foreign", "bench/gate", "bench/history", "bench/profile", "bench/hotspot"}},
+	{"reports/figure", []string{"internal/*", "bench/results", "bench/noise"}},
+	{"reports/*", []string{"internal/*", "reports/figure", "reports/doc"}},
+	{"reports", []string{"reports/*", "internal/*", "bench/results", "bench/noise", "bench/names", "bench/foreign", "bench/gate", "bench/history", "bench/profile", "bench/hotspot"}},
 	{"cmd/internal/scripts", []string{"internal/*"}},
 	{"cmd/internal/cli", []string{"internal/*", "bench", "bench/gate", "models/train/lm"}},
-	{"cmd/onebit-lab", []string{"cmd/internal/cli", "internal/*", "formats", "formats/*", "kernels", "models/*", "bench", "bench/*", "reports"}},
-	{"cmd/*", []string{"cmd/internal/*", "internal/*", "formats", "formats/*", "kernels", "kernels/all", "models", "models/*", "bench", "bench/*", "reports", "metal", "metal/softmetal/frameworks"}},
+	{"cmd/onebit-lab", []string{"cmd/internal/cli", "internal/*", "formats", "formats/*", "kernels", "models/*", "bench", "bench/*", "reports/figure", "reports/*"}},
+	{"cmd/*", []string{"cmd/internal/*", "internal/*", "formats", "formats/*", "kernels", "kernels/all", "models", "models/*", "bench", "bench/*", "reports", "reports/*", "metal", "metal/softmetal/frameworks"}},
 }
 
 // modules says which packages may import each module that is not ours, in
@@ -83,10 +85,10 @@ var modules = map[string][]string{
 	"github.com/aclements/go-moremath":  {"bench/history"}, // the distribution of the rank sum
 	"github.com/montanaflynn/stats":     {"bench", "bench/noise", "reports", "models/perplexity"},
 	"gonum.org/v1/gonum":                {"bench/*", "models/perplexity"}, // quantiles of Student's distribution
-	"gonum.org/v1/plot":                 {"reports"},
-	"golang.org/x/image":                {"reports"},  // the types of plot's fonts
-	"github.com/ebitengine/purego":      {"metal/dl"}, // C libraries without cgo
-	"github.com/gofrs/flock":            {"cmd/*"},    // locks of folders on every system
+	"gonum.org/v1/plot":                 {"reports", "reports/*"},
+	"golang.org/x/image":                {"reports/figure"}, // the types of plot's fonts
+	"github.com/ebitengine/purego":      {"metal/dl"},       // C libraries without cgo
+	"github.com/gofrs/flock":            {"cmd/*"},          // locks of folders on every system
 	"github.com/spf13/cobra":            {"cmd/*"},
 	"github.com/spf13/pflag":            {"cmd/*"}, // what cobra's flags are
 	"github.com/schollz/progressbar/v3": {"cmd/*"},
@@ -110,7 +112,7 @@ var testModules = []string{
 // The two sides that only bench/cases and cmd may join, in tests as in code.
 var (
 	dataSide    = []string{"formats", "formats/*", "kernels", "kernels/*", "metal", "metal/*", "models", "models/*"}
-	measureSide = []string{"bench", "bench/*", "reports"}
+	measureSide = []string{"bench", "bench/*", "reports", "reports/*"}
 )
 
 // An importLine is one import in one file of this module, whatever the

@@ -3,8 +3,12 @@ package reports
 import (
 	"cmp"
 	"fmt"
+	"onebit/reports/doc"
+	"onebit/reports/figure"
 	"slices"
 	"strings"
+
+	"gonum.org/v1/plot/vg"
 )
 
 // A chart draws one question's answer, as figures: one per format or task, or none if the results
@@ -15,7 +19,7 @@ type chart struct {
 	heading string
 	about   string // how to read its figures
 	models  bool   // whether it shows whole models, and not kernels
-	figures func(d *digest) []*figure
+	figures func(d *digest) []*figure.Figure
 }
 
 var chartRegistry []chart
@@ -30,13 +34,62 @@ func charts() []chart {
 	return all
 }
 
+// maxFigures is how many figures of a chart are drawn, and maxHeight how high they may be together if
+// they are several: nobody looks at more, and a page of hundreds opens slowly.
+const (
+	maxFigures = 12
+	maxHeight  = 20000
+)
+
+// charts has a section for each chart of models, or of kernels, that has something to show.
+func (d *digest) charts(models bool) []doc.Part {
+	var all []doc.Part
+	for _, c := range charts() {
+		if c.models == models {
+			if s := c.section(c.figures(d), d.source()); s != nil {
+				all = append(all, s)
+			}
+		}
+	}
+	return all
+}
+
+// section has a chart's figures, with the source below each; nil if there is none.
+func (c chart) section(figures []*figure.Figure, source []string) *doc.Section {
+	shown := enough(figures)
+	if len(shown) == 0 {
+		return nil
+	}
+	about := c.about
+	if len(shown) < len(figures) {
+		about += fmt.Sprintf(" The first %d of %d figures are shown: render fewer results at a time to see others.", len(shown), len(figures))
+	}
+	s := (&doc.Section{ID: c.name, Heading: c.heading, Only: doc.Page}).Add(doc.Text{Words: about})
+	for _, f := range shown {
+		f.Source = source
+		s.Add(&doc.Figure{Figure: f, Folded: f.Folded})
+	}
+	return s
+}
+
+// enough are the first figures, as many as a page holds.
+func enough(figures []*figure.Figure) []*figure.Figure {
+	var height vg.Length
+	for i, f := range figures {
+		if height += f.Height; i == maxFigures || i > 0 && height > maxHeight {
+			return figures[:i]
+		}
+	}
+	return figures
+}
+
 // source says of a picture that stands alone where and when its results were taken, and their noise.
 func (d *digest) source() []string {
 	var parts []string
 	add := func(format, key string) {
 		// A value that could not be found out is its reason.
 		if v := d.res.Setting(key); v != "" && !strings.HasPrefix(v, "unavailable") {
-			parts = append(parts, fmt.Sprintf(format, label(v)))
+			parts = append(parts, fmt.Sprintf(format, figure.Label(v)))
 		}
 	}
 	add("%s", "cpu")

@@ -11,6 +11,7 @@ import (
 
 	"onebit/bench/names"
 	"onebit/bench/results"
+	"onebit/reports/figure"
 )
 
 func init() {
@@ -22,8 +23,8 @@ func init() {
 	})
 }
 
-func depthFigures(d *digest) []*figure {
-	var figures []*figure
+func depthFigures(d *digest) []*figure.Figure {
+	var figures []*figure.Figure
 	for _, m := range d.models {
 		for _, test := range m.deepTests() {
 			figures = append(figures, depthFigure(d, m, test))
@@ -60,7 +61,7 @@ func (m *model) deepTests() []string {
 	return slices.DeleteFunc(tests, func(test string) bool { return len(depths[test]) < 2 })
 }
 
-func depthFigure(d *digest, m *model, test string) *figure {
+func depthFigure(d *digest, m *model, test string) *figure.Figure {
 	var cases []*caseStats
 	var depths, rates []float64
 	for _, c := range m.alone() {
@@ -69,28 +70,28 @@ func depthFigure(d *digest, m *model, test string) *figure {
 			depths, rates = append(depths, c.depth()), append(rates, v)
 		}
 	}
-	x := newAxis(depths, false, 6, bareRate)
-	y := newAxis(append(rates, 0), false, 6, bareRate).fromZero()
+	x := figure.NewAxis(depths, false, 6, figure.BareNumber)
+	y := figure.NewAxis(append(rates, 0), false, 6, figure.BareNumber).FromZero()
 	var drawn []*plot.Plot
 	for _, p := range panels(cases) {
-		panel := newPanel(p.String())
-		x.apply(&panel.X)
-		y.apply(&panel.Y)
+		panel := figure.NewPanel(p.String())
+		x.Apply(&panel.X)
+		y.Apply(&panel.Y)
 		panel.X.Label.Text = "tokens before the test"
-		addGrid(panel, true, true)
+		figure.AddGrid(panel, true, true)
 		for _, name := range contenders(in(p, cases)) {
 			d.addLine(panel, name, depthLine(in(p, cases), name))
 		}
 		drawn = append(drawn, panel)
 	}
-	grid := arrange(drawn, 2)
-	f := &figure{
-		name: fileName("depth", m.name, test), heading: label(m.title(test + " against depth")),
-		reading: d.depthReading(m, cases), height: vg.Length(240 * len(grid)), panels: grid,
-		upward: slices.Repeat([]string{results.UnitOf(results.TokenRate).About}, len(grid)),
+	grid := figure.Arrange(drawn, 2)
+	f := &figure.Figure{
+		Name: figure.FileName("depth", m.name, test), Heading: figure.Label(m.title(test + " against depth")),
+		Reading: d.depthReading(m, cases), Height: vg.Length(240 * len(grid)), Panels: grid,
+		Upward: slices.Repeat([]string{results.UnitOf(results.TokenRate).About}, len(grid)),
 	}
 	for _, name := range contenders(cases) {
-		f.legend = append(f.legend, legendEntry{label(name), glyph(d.marks[name], 4)})
+		f.Legend = append(f.Legend, figure.LegendEntry{Label: figure.Label(name), Glyph: figure.Glyph(d.marks[name], 4)})
 	}
 	return f
 }
@@ -111,9 +112,9 @@ func depthLine(cases []*caseStats, contender string) [][2]float64 {
 // addLine draws a contender's points and what joins them.
 func (d *digest) addLine(p *plot.Plot, contender string, points [][2]float64) {
 	series := d.marks[contender]
-	p.Add(polyline{points: points, color: inkOf(seriesRole(series)), width: 1.2})
+	p.Add(figure.Polyline{Points: points, Color: figure.Color(figure.Series(series)), Width: 1.2})
 	for _, q := range points {
-		p.Add(mark{x: q[0], y: q[1], style: glyph(series, 3)})
+		p.Add(figure.Mark{X: q[0], Y: q[1], Style: figure.Glyph(series, 3)})
 	}
 }
 

@@ -45,7 +45,7 @@ func TestDepthVerdict(t *testing.T) {
 		if !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
-		if advice := d.screens()[0].text(); !strings.Contains(advice, got) {
+		if advice := firstText(d.screens()[0]); !strings.Contains(advice, got) {
 			t.Errorf("%s: the first screen says %q", c.name, advice)
 		}
 		if c.name == "a tie" && strings.Contains(got, "longer") {
@@ -64,8 +64,8 @@ func TestDepthReading(t *testing.T) {
 	const want = "v with 2 threads: 50.0 tok/s after 0 tokens, 71 % (70 % to 73 %) of that after 4000; every 1000 tokens before it make a token take 2.00 ms (1.87 ms to 2.13 ms) longer. " +
 		"Of the tokens before a test 512 were computed at most; behind them their keys and values repeat, which take attention as long as others."
 	for _, f := range figures {
-		if strings.Contains(f.heading, "tg8") && f.reading != want {
-			t.Errorf("the chart says %q, want %q", f.reading, want)
+		if strings.Contains(f.Heading, "tg8") && f.Reading != want {
+			t.Errorf("the chart says %q, want %q", f.Reading, want)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"onebit/bench/names"
 	"onebit/bench/results"
+	"onebit/reports/figure"
 )
 
 func init() {
@@ -21,8 +22,8 @@ func init() {
 	})
 }
 
-func errorDepthFigures(d *digest) []*figure {
-	var figures []*figure
+func errorDepthFigures(d *digest) []*figure.Figure {
+	var figures []*figure.Figure
 	for _, m := range d.models {
 		var stream []errorPanel
 		for _, input := range names.Inputs {
@@ -36,8 +37,8 @@ func errorDepthFigures(d *digest) []*figure {
 			for _, tensor := range m.tensors() {
 				tensors = append(tensors, errorPanel{tensor, inBlocks(m.series(input, tensor))})
 			}
-			if f := errorDepthFigure(d, m, "error-"+input, "error by projection, "+input, panelsInRow, tensors); f != nil {
-				f.folded = true
+			if f := errorDepthFigure(d, m, "error-"+input, "error by projection, "+input, figure.PanelsInRow, tensors); f != nil {
+				f.Folded = true
 				figures = append(figures, f)
 			}
 		}
@@ -64,7 +65,7 @@ func inBlocks(all []errorSeries) []errorSeries {
 }
 
 // errorDepthFigure draws panels on common axes; nil if all of them are empty.
-func errorDepthFigure(d *digest, m *model, name, heading string, columns int, parts []errorPanel) *figure {
+func errorDepthFigure(d *digest, m *model, name, heading string, columns int, parts []errorPanel) *figure.Figure {
 	parts = slices.DeleteFunc(parts, func(p errorPanel) bool { return len(p.series) == 0 })
 	if len(parts) == 0 {
 		return nil
@@ -80,33 +81,33 @@ func errorDepthFigure(d *digest, m *model, name, heading string, columns int, pa
 			}
 		}
 	}
-	y := errorAxis(errors, results.NMSE)
-	x := valueAxis{min: -0.5, max: float64(last) + 0.5, labels: min(6, last+1), format: bareRate}
-	f := &figure{
-		name: fileName(name, m.name), heading: label(m.title(heading)), reading: errorDepthReading(parts),
+	y := figure.NewErrorAxis(errors, results.NMSE)
+	x := figure.Axis{Min: -0.5, Max: float64(last) + 0.5, Labels: min(6, last+1), Format: figure.BareNumber}
+	f := &figure.Figure{
+		Name: figure.FileName(name, m.name), Heading: figure.Label(m.title(heading)), Reading: errorDepthReading(parts),
 	}
 	var drawn []*plot.Plot
 	for _, p := range parts {
-		panel := newPanel(label(p.title))
-		x.apply(&panel.X)
-		y.apply(&panel.Y)
+		panel := figure.NewPanel(figure.Label(p.title))
+		x.Apply(&panel.X)
+		y.Apply(&panel.Y)
 		panel.X.Label.Text = "block"
-		addGrid(panel, true, true)
+		figure.AddGrid(panel, true, true)
 		for _, s := range p.series {
 			line := make([][2]float64, len(s.cases))
 			for i, c := range s.cases {
 				e, _ := c.center(results.NMSE)
-				line[i] = [2]float64{float64(c.block()), y.errorAt(e)}
+				line[i] = [2]float64{float64(c.block()), y.At(e)}
 			}
 			d.addLine(panel, s.contenders[0], line)
 		}
 		drawn = append(drawn, panel)
 	}
-	f.panels = arrange(drawn, columns)
-	f.upward = slices.Repeat([]string{results.NMSE}, len(f.panels))
-	f.height = vg.Length(230 * len(f.panels))
+	f.Panels = figure.Arrange(drawn, columns)
+	f.Upward = slices.Repeat([]string{results.NMSE}, len(f.Panels))
+	f.Height = vg.Length(230 * len(f.Panels))
 	for _, group := range m.alike {
-		f.legend = append(f.legend, legendEntry{label(joinNames(group)), glyph(d.marks[group[0]], 4)})
+		f.Legend = append(f.Legend, figure.LegendEntry{Label: figure.Label(joinNames(group)), Glyph: figure.Glyph(d.marks[group[0]], 4)})
 	}
 	return f
 }

@@ -1,7 +1,6 @@
 package reports
 
 import (
-	"context"
 	"fmt"
 
 	"gonum.org/v1/plot"
@@ -10,6 +9,7 @@ import (
 	"onebit/bench/names"
 	"onebit/bench/results"
 	"onebit/internal/count"
+	"onebit/reports/figure"
 )
 
 const (
@@ -25,19 +25,15 @@ var fleetChart = chart{
 		"A variant may be far right on a slow machine: the code is good there, and the machine is what limits it.",
 }
 
-// draw draws the picture of the first screen and a figure for each kind of work on several machines.
-func (f *fleet) draw(ctx context.Context) (drawing, error) {
-	var figures []*figure
+// figures has one for each kind of work on several machines.
+func (f *fleet) figures() []*figure.Figure {
+	var all []*figure.Figure
 	for _, l := range f.lineups {
 		if len(l.ranked()) > 1 {
-			figures = append(figures, f.figure(l, len(figures) > 0))
+			all = append(all, f.figure(l, len(all) > 0))
 		}
 	}
-	var first *figure
-	if l := f.lead(); l != nil {
-		first = f.picture(l)
-	}
-	return drawAll(ctx, first, []chartFigures{{fleetChart, figures}}, []string{f.subtitle(), f.noiseLine()})
+	return all
 }
 
 // A fleetRow is a machine's heading or, below it, one of its variants.
@@ -47,7 +43,7 @@ type fleetRow struct {
 }
 
 // figure draws a lineup's largest shape: the variants of each machine by time, and beside it by share.
-func (f *fleet) figure(l *lineup, folded bool) *figure {
+func (f *fleet) figure(l *lineup, folded bool) *figure.Figure {
 	who := l.contenders(fleetVariants)
 	var places []*place
 	for _, p := range l.places {
@@ -63,16 +59,16 @@ func (f *fleet) figure(l *lineup, folded bool) *figure {
 			rows = append(rows, fleetRow{p, name})
 		}
 	}
-	fig := &figure{
-		name: fileName("fleet", l.base, l.subject), heading: label(l.title() + textIf(l.base != names.BaseModel, " "+l.shapes[len(l.shapes)-1])),
-		reading: l.comparison(), height: rowsHeight(len(rows), 1), folded: folded,
-		panels: [][]*plot.Plot{{f.timePanel(rows), f.sharePanel(rows)}},
+	fig := &figure.Figure{
+		Name: figure.FileName("fleet", l.base, l.subject), Heading: figure.Label(l.title() + textIf(l.base != names.BaseModel, " "+l.shapes[len(l.shapes)-1])),
+		Reading: l.comparison(), Height: figure.RowsHeight(len(rows), 1), Folded: folded,
+		Panels: [][]*plot.Plot{{f.timePanel(rows), f.sharePanel(rows)}},
 	}
 	if len(shown) < len(places) {
-		fig.notes = append(fig.notes, fmt.Sprintf("The first %d of %d machines are drawn: CSV and JSON have all.", len(shown), len(places)))
+		fig.Notes = append(fig.Notes, fmt.Sprintf("The first %d of %d machines are drawn: CSV and JSON have all.", len(shown), len(places)))
 	}
 	if n := len(f.members) - len(places); n > 0 {
-		fig.notes = append(fig.notes, fmt.Sprintf("%s not drawn: without this work, or emulated.", count.Of(n, "machine")))
+		fig.Notes = append(fig.Notes, fmt.Sprintf("%s not drawn: without this work, or emulated.", count.Of(n, "machine")))
 	}
 	return fig
 }
@@ -82,8 +78,8 @@ func (r fleetRow) last() *caseStats {
 	return r.place.largest().find(r.contender)
 }
 
-func (r fleetRow) mark(x, y float64) mark {
-	return mark{x: x, y: y, style: glyph(r.place.member.marks[r.contender], 4)}
+func (r fleetRow) mark(x, y float64) figure.Mark {
+	return figure.Mark{X: x, Y: y, Style: figure.Glyph(r.place.member.marks[r.contender], 4)}
 }
 
 func (f *fleet) timePanel(rows []fleetRow) *plot.Plot {
@@ -96,24 +92,24 @@ func (f *fleet) timePanel(rows []fleetRow) *plot.Plot {
 			}
 		}
 	}
-	axis := newAxis(values, false, 4, results.UnitOf(results.NsPerOp).Format)
+	axis := figure.NewAxis(values, false, 4, results.UnitOf(results.NsPerOp).Format)
 	p := fleetPanel("time", axis, rows, true)
 	for i, r := range rows {
-		row := rowAt(i, len(rows))
+		row := figure.RowAt(i, len(rows))
 		c := r.last()
 		switch {
 		case r.contender == "":
-			p.Add(note{x: axis.min, y: row, dx: 4, dy: -4, text: label(r.place.member.name), style: textStyle(roleInk)})
+			p.Add(figure.Note{X: axis.Min, Y: row, Dx: 4, Dy: -4, Text: figure.Label(r.place.member.name), Style: figure.TextStyle(figure.Ink)})
 		case c == nil:
-			p.Add(besides{lo: axis.min, hi: axis.min, row: row, text: r.place.whyNot(r.contender)})
+			p.Add(figure.Besides{Lo: axis.Min, Hi: axis.Min, Row: row, Text: r.place.whyNot(r.contender)})
 		default:
 			s := c.stats[results.NsPerOp]
 			lo, hi := s.Center, s.Center
 			if s.bounded() {
 				lo, hi = s.Lo, s.Hi
-				p.Add(interval{lo: lo, hi: hi, row: row, color: inkOf(seriesRole(r.place.member.marks[r.contender]))})
+				p.Add(figure.Interval{Lo: lo, Hi: hi, Row: row, Color: figure.Color(figure.Series(r.place.member.marks[r.contender]))})
 			}
-			p.Add(r.mark(s.Center, row), besides{lo: lo, hi: hi, row: row, text: valueOf(c, results.NsPerOp)})
+			p.Add(r.mark(s.Center, row), figure.Besides{Lo: lo, Hi: hi, Row: row, Text: valueOf(c, results.NsPerOp)})
 		}
 	}
 	return p
@@ -134,8 +130,8 @@ func (f *fleet) sharePanel(rows []fleetRow) *plot.Plot {
 	for i, r := range rows {
 		if c := r.last(); c != nil {
 			if s, ok := shareOf(c); ok {
-				row := rowAt(i, len(rows))
-				p.Add(behind{value: s.percent, row: row, text: s.text() + " " + s.of}, r.mark(s.percent, row))
+				row := figure.RowAt(i, len(rows))
+				p.Add(figure.Behind{Value: s.percent, Row: row, Text: s.text() + " " + s.of}, r.mark(s.percent, row))
 			}
 		}
 	}
@@ -143,32 +139,32 @@ func (f *fleet) sharePanel(rows []fleetRow) *plot.Plot {
 }
 
 // shareAxis goes from nothing to what the largest share takes.
-func shareAxis(values []float64) valueAxis {
-	axis := newAxis(values, false, 5, func(v float64) string { return fmt.Sprintf("%.4g %%", v) }).fromZero()
-	axis.max *= 1.12 // room for what is written beside the last
+func shareAxis(values []float64) figure.Axis {
+	axis := figure.NewAxis(values, false, 5, func(v float64) string { return fmt.Sprintf("%.4g %%", v) }).FromZero()
+	axis.Max *= 1.12 // room for what is written beside the last
 	return axis
 }
 
 // addWhole draws the line of what a machine can do.
 func addWhole(p *plot.Plot) {
-	p.Add(polyline{points: [][2]float64{{100, p.Y.Min}, {100, p.Y.Max}}, color: inkOf(roleFront), width: 1, dashes: dashed})
+	p.Add(figure.Polyline{Points: [][2]float64{{100, p.Y.Min}, {100, p.Y.Max}}, Color: figure.Color(figure.Front), Width: 1, Dashes: figure.Dashed})
 }
 
-func fleetPanel(title string, axis valueAxis, rows []fleetRow, labelled bool) *plot.Plot {
-	p := newPanel(title)
-	axis.apply(&p.X)
+func fleetPanel(title string, axis figure.Axis, rows []fleetRow, labelled bool) *plot.Plot {
+	p := figure.NewPanel(title)
+	axis.Apply(&p.X)
 	labels := make([]string, len(rows))
 	for i, r := range rows {
 		labels[i] = r.contender
 	}
-	nominalAxis(p, labels, labelled)
-	addGrid(p, true, false)
+	figure.NominalAxis(p, labels, labelled)
+	figure.AddGrid(p, true, false)
 	return p
 }
 
 // picture is the share that the best variant of each machine reaches of it, fit for a phone; nil if no share
 // was measured.
-func (f *fleet) picture(l *lineup) *figure {
+func (f *fleet) picture(l *lineup) *figure.Figure {
 	var rows []fleetRow
 	var shares []share
 	values := []float64{100}
@@ -189,19 +185,19 @@ func (f *fleet) picture(l *lineup) *figure {
 	p := fleetPanel("", axis, make([]fleetRow, lines), false)
 	addWhole(p)
 	for i, r := range rows {
-		upper, lower := rowAt(2*i, lines), rowAt(2*i+1, lines)
+		upper, lower := figure.RowAt(2*i, lines), figure.RowAt(2*i+1, lines)
 		s := shares[i]
-		p.Add(note{x: axis.min, y: upper, dx: 4, dy: -4, text: label(r.place.member.name + ": " + r.contender + ", " + r.place.speed()), style: textStyle(roleInk)},
-			bar{from: 0, to: s.percent, row: lower, half: 6, color: inkOf(seriesRole(r.place.member.marks[r.contender]))},
-			behind{value: s.percent, row: lower, text: s.text()})
+		p.Add(figure.Note{X: axis.Min, Y: upper, Dx: 4, Dy: -4, Text: figure.Label(r.place.member.name + ": " + r.contender + ", " + r.place.speed()), Style: figure.TextStyle(figure.Ink)},
+			figure.Bar{From: 0, To: s.percent, Row: lower, Half: 6, Color: figure.Color(figure.Series(r.place.member.marks[r.contender]))},
+			figure.Behind{Value: s.percent, Row: lower, Text: s.text()})
 	}
-	fig := &figure{
-		name: "first-screen", heading: label(l.title() + ": how much of each machine its best variant uses"), width: narrowWidth,
-		reading: "The share of its own roofline that the best variant of each machine reaches, " + l.workText() + "; the fastest machine on top.",
-		height:  vg.Length(lines*20 + 50), panels: [][]*plot.Plot{{p}},
+	fig := &figure.Figure{
+		Name: "first-screen", Heading: figure.Label(l.title() + ": how much of each machine its best variant uses"), Width: figure.NarrowWidth,
+		Reading: "The share of its own roofline that the best variant of each machine reaches, " + l.workText() + "; the fastest machine on top.",
+		Height:  vg.Length(lines*20 + 50), Panels: [][]*plot.Plot{{p}},
 	}
 	if len(rows) < all {
-		fig.notes = []string{fmt.Sprintf("The fastest %d of %d machines are drawn.", len(rows), all)}
+		fig.Notes = []string{fmt.Sprintf("The fastest %d of %d machines are drawn.", len(rows), all)}
 	}
 	return fig
 }

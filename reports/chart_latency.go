@@ -6,10 +6,10 @@ import (
 	"slices"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
 
 	"onebit/bench/names"
 	"onebit/bench/results"
+	"onebit/reports/figure"
 )
 
 func init() {
@@ -43,8 +43,8 @@ func spreadOver[T any](all []T, most int) []T {
 // tasksInFigure bounds the height of a figure, whatever a results file holds.
 const tasksInFigure = 8
 
-func latencyFigures(d *digest) []*figure {
-	var figures []*figure
+func latencyFigures(d *digest) []*figure.Figure {
+	var figures []*figure.Figure
 	drawn := 0
 	for _, family := range d.families() {
 		timed := slices.DeleteFunc(slices.Clone(family.tasks), untimed)
@@ -54,9 +54,9 @@ func latencyFigures(d *digest) []*figure {
 		tasks := spreadOver(timed, tasksInFigure)
 		drawn += len(tasks)
 		f := latencyFigure(d, family, tasks)
-		f.folded = family.base == names.BaseModel || len(figures) > 0 && drawn > manyTasks
+		f.Folded = family.base == names.BaseModel || len(figures) > 0 && drawn > manyTasks
 		if len(tasks) < len(timed) {
-			f.notes = append(f.notes, notAllDrawn(len(tasks), len(timed)))
+			f.Notes = append(f.Notes, notAllDrawn(len(tasks), len(timed)))
 		}
 		figures = append(figures, f)
 	}
@@ -68,29 +68,29 @@ func untimed(t *task) bool {
 }
 
 // latencyFigure shows some of a family's tasks below each other.
-func latencyFigure(d *digest, f *family, tasks []*task) *figure {
+func latencyFigure(d *digest, f *family, tasks []*task) *figure.Figure {
 	names := contenders(f.cases)
 	fastestFirst(names, f.cases)
 	last := tasks[len(tasks)-1] // the largest
-	fig := &figure{
-		name:    fileName("latency", f.base, f.subject),
-		heading: label(last.title),
-		reading: d.latencyReading(last),
+	fig := &figure.Figure{
+		Name:    figure.FileName("latency", f.base, f.subject),
+		Heading: figure.Label(last.title),
+		Reading: d.latencyReading(last),
 	}
 	for _, t := range tasks {
 		rows, cut := d.latencyPanels(t, panels(f.cases), names)
-		if cut && fig.notes == nil {
-			fig.notes = []string{beyondAxis}
+		if cut && fig.Notes == nil {
+			fig.Notes = []string{beyondAxis}
 		}
-		fig.panels = append(fig.panels, rows...)
+		fig.Panels = append(fig.Panels, rows...)
 		if len(tasks) > 1 {
-			fig.upward = append(fig.upward, slices.Repeat([]string{label(t.shape)}, len(rows))...)
+			fig.Upward = append(fig.Upward, slices.Repeat([]string{figure.Label(t.shape)}, len(rows))...)
 		}
 	}
 	if len(tasks) > 1 {
-		fig.heading = label(fmt.Sprintf("%s: %s to %s", f.title(), tasks[0].shape, last.shape))
+		fig.Heading = figure.Label(fmt.Sprintf("%s: %s to %s", f.title(), tasks[0].shape, last.shape))
 	}
-	fig.height = rowsHeight(len(names), len(fig.panels))
+	fig.Height = figure.RowsHeight(len(names), len(fig.Panels))
 	return fig
 }
 
@@ -119,38 +119,35 @@ func (d *digest) latencyPanels(t *task, conditions []panel, names []string) (row
 			values = append(values, c.stats[results.NsPerOp].values...)
 		}
 	}
-	axis := newAxis(values, false, 4, results.UnitOf(results.NsPerOp).Format)
+	axis := figure.NewAxis(values, false, 4, results.UnitOf(results.NsPerOp).Format)
 	var drawn []*plot.Plot
 	for _, p := range conditions {
-		plot := newPanel(p.String())
-		axis.apply(&plot.X)
-		nominalAxis(plot, names, len(drawn)%panelsInRow == 0)
-		addGrid(plot, true, true)
+		plot := figure.NewPanel(p.String())
+		axis.Apply(&plot.X)
+		figure.NominalAxis(plot, names, len(drawn)%figure.PanelsInRow == 0)
+		figure.AddGrid(plot, true, true)
 		for _, c := range in(p, t.cases) {
 			d.addLatency(plot, c, names)
 		}
 		drawn = append(drawn, plot)
 	}
-	return arrange(drawn, panelsInRow), cut
+	return figure.Arrange(drawn, figure.PanelsInRow), cut
 }
-
-// rowsHeight is the height of panels with n rows each, stacked.
-func rowsHeight(n, stacked int) vg.Length { return vg.Length((float64(n)*20 + 62) * float64(stacked)) }
 
 func (d *digest) addLatency(p *plot.Plot, c *caseStats, names []string) {
 	s, ok := c.stats[results.NsPerOp]
 	if !ok {
 		return
 	}
-	row := rowAt(indexOf(names, c.contender), len(names))
+	row := figure.RowAt(indexOf(names, c.contender), len(names))
 	series := d.marks[c.contender]
-	color := inkOf(seriesRole(series))
-	p.Add(strip{values: s.values, row: row, color: color})
+	color := figure.Color(figure.Series(series))
+	p.Add(figure.Strip{Values: s.values, Row: row, Color: color})
 	if s.bounded() {
-		p.Add(interval{lo: s.Lo, hi: s.Hi, row: row, color: color})
+		p.Add(figure.Interval{Lo: s.Lo, Hi: s.Hi, Row: row, Color: color})
 	}
-	p.Add(mark{x: s.Center, y: row, style: glyph(series, 4)})
-	p.Add(besides{lo: slices.Min(s.values), hi: slices.Max(s.values), row: row, text: d.timeOf(c)})
+	p.Add(figure.Mark{X: s.Center, Y: row, Style: figure.Glyph(series, 4)})
+	p.Add(figure.Besides{Lo: slices.Min(s.values), Hi: slices.Max(s.values), Row: row, Text: d.timeOf(c)})
 }
 
 // fastestFirst orders contenders by the geometric mean of their medians.

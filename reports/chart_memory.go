@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/plot"
 
 	"onebit/bench/results"
+	"onebit/reports/figure"
 )
 
 func init() {
@@ -20,13 +21,13 @@ func init() {
 
 // Colours of the parts of memory.
 const (
-	roleAnonymous = roleSeries
-	roleFile      = roleSeries + 1
-	roleRest      = roleMuted
+	roleAnonymous = figure.FirstSeries
+	roleFile      = figure.FirstSeries + 1
+	roleRest      = figure.Muted
 )
 
-func memoryFigures(d *digest) []*figure {
-	var figures []*figure
+func memoryFigures(d *digest) []*figure.Figure {
+	var figures []*figure.Figure
 	for _, m := range d.models {
 		if f := phasesFigure(m); f != nil {
 			figures = append(figures, f)
@@ -36,7 +37,7 @@ func memoryFigures(d *digest) []*figure {
 }
 
 // phasesFigure has a panel for each test whose memory was measured.
-func phasesFigure(m *model) *figure {
+func phasesFigure(m *model) *figure.Figure {
 	phases := make(map[*task]map[string]*caseStats)
 	values := []float64{0}
 	whole := false // whether a bar has a part of unknown kind
@@ -49,7 +50,7 @@ func phasesFigure(m *model) *figure {
 				// Threads make hardly a difference; the most of them come last.
 				phases[t][c.contender] = c
 				values = append(values, v)
-				whole = whole || memoryParts(c)[2].length > visibleRest*v
+				whole = whole || memoryParts(c)[2].Length > visibleRest*v
 			}
 		}
 	}
@@ -57,9 +58,9 @@ func phasesFigure(m *model) *figure {
 		return nil
 	}
 	text := results.UnitOf(results.PeakRSS).Format
-	axis := newAxis(values, false, 3, text).fromZero()
-	axis.max *= 1.35 // room for the values behind the bars
-	axis.binary = true
+	axis := figure.NewAxis(values, false, 3, text).FromZero()
+	axis.Max *= 1.35 // room for the values behind the bars
+	axis.Binary = true
 	names := slices.DeleteFunc(m.fastestFirst(), func(name string) bool {
 		return !slices.ContainsFunc(m.tests, func(t *task) bool { return phases[t][name] != nil })
 	})
@@ -68,26 +69,26 @@ func phasesFigure(m *model) *figure {
 		if phases[t] == nil {
 			continue
 		}
-		p := newPanel(label(testLabel(t)))
-		axis.apply(&p.X)
-		nominalAxis(p, names, len(drawn)%panelsInRow == 0)
-		addGrid(p, true, false)
+		p := figure.NewPanel(figure.Label(testLabel(t)))
+		axis.Apply(&p.X)
+		figure.NominalAxis(p, names, len(drawn)%figure.PanelsInRow == 0)
+		figure.AddGrid(p, true, false)
 		for i, name := range names {
 			if c := phases[t][name]; c != nil {
-				addMemory(p, c, rowAt(i, len(names)), text)
+				addMemory(p, c, figure.RowAt(i, len(names)), text)
 			}
 		}
 		drawn = append(drawn, p)
 	}
-	grid := arrange(drawn, panelsInRow)
-	legend := []legendEntry{square("anonymous", roleAnonymous), square("mapped file", roleFile)}
+	grid := figure.Arrange(drawn, figure.PanelsInRow)
+	legend := []figure.LegendEntry{figure.Square("anonymous", roleAnonymous), figure.Square("mapped file", roleFile)}
 	if whole {
-		legend = append(legend, square("of unknown kind", roleRest))
+		legend = append(legend, figure.Square("of unknown kind", roleRest))
 	}
-	return &figure{
-		name: fileName("memory", m.name), heading: label(m.title("peak memory by phase")), reading: memoryReading(m),
-		height: rowsHeight(len(names), len(grid)), panels: grid,
-		legend: legend,
+	return &figure.Figure{
+		Name: figure.FileName("memory", m.name), Heading: figure.Label(m.title("peak memory by phase")), Reading: memoryReading(m),
+		Height: figure.RowsHeight(len(names), len(grid)), Panels: grid,
+		Legend: legend,
 	}
 }
 
@@ -106,18 +107,18 @@ const visibleRest = 0.005
 // memoryParts are what a peak consists of: anonymous memory, mapped files, and
 // the rest. Files of before the parts were looked at together have parts that
 // exceed the whole, which then is all there is to show.
-func memoryParts(c *caseStats) []segment {
+func memoryParts(c *caseStats) []figure.Segment {
 	peak, _ := c.center(results.PeakRSS)
 	anon, file := sum(c, results.AnonBytes), sum(c, results.FileBytes)
 	if anon+file > peak {
 		anon, file = 0, 0
 	}
-	return []segment{{anon, roleAnonymous}, {file, roleFile}, {peak - anon - file, roleRest}}
+	return []figure.Segment{{Length: anon, Role: roleAnonymous}, {Length: file, Role: roleFile}, {Length: peak - anon - file, Role: roleRest}}
 }
 
 func addMemory(p *plot.Plot, c *caseStats, row float64, text func(float64) string) {
-	end := addStack(p, memoryParts(c), row)
-	p.Add(behind{value: end, row: row, text: text(end)})
+	end := figure.AddStack(p, memoryParts(c), row)
+	p.Add(figure.Behind{Value: end, Row: row, Text: text(end)})
 }
 
 func memoryReading(m *model) string {

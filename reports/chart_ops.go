@@ -11,6 +11,7 @@ import (
 	"onebit/bench/names"
 	"onebit/bench/noise"
 	"onebit/bench/results"
+	"onebit/reports/figure"
 )
 
 func init() {
@@ -25,15 +26,15 @@ func init() {
 // blockPanels is how many contenders' blocks stand side by side.
 const blockPanels = 3
 
-func opsFigures(d *digest) []*figure {
-	var figures []*figure
+func opsFigures(d *digest) []*figure.Figure {
+	var figures []*figure.Figure
 	for _, m := range d.models {
 		for i, p := range m.profiles {
 			f := opsFigure(m, p)
-			f.folded = i > 0
+			f.Folded = i > 0
 			figures = append(figures, f)
 			if f := opBlocksFigure(m, p); f != nil {
-				f.folded = true
+				f.Folded = true
 				figures = append(figures, f)
 			}
 		}
@@ -50,7 +51,7 @@ var opColors = map[string]int{
 // profile; other operations take, in the order of their names, the colours that are left. The rest shares
 // the last.
 func (p *profile) colored() (ops []string, colors map[string]int) {
-	free := make([]bool, seriesCount-1)
+	free := make([]bool, figure.SeriesCount-1)
 	for i := range free {
 		free[i] = true
 	}
@@ -63,7 +64,7 @@ func (p *profile) colored() (ops []string, colors map[string]int) {
 			others = append(others, op)
 		}
 	}
-	others = others[:min(len(others), seriesCount-1-len(colors))]
+	others = others[:min(len(others), figure.SeriesCount-1-len(colors))]
 	slices.SortFunc(others, naturalCompare)
 	for _, op := range others {
 		i := slices.Index(free, true)
@@ -73,21 +74,21 @@ func (p *profile) colored() (ops []string, colors map[string]int) {
 	return ops, colors
 }
 
-func (p *profile) legend() []legendEntry {
-	var all []legendEntry
+func (p *profile) legend() []figure.LegendEntry {
+	var all []figure.LegendEntry
 	ops, colors := p.colored()
 	for _, op := range ops {
-		all = append(all, square(label(op), seriesRole(colors[op])))
+		all = append(all, figure.Square(figure.Label(op), figure.Series(colors[op])))
 	}
 	if len(p.ops) > len(ops) {
-		all = append(all, square("others", roleRest))
+		all = append(all, figure.Square("others", roleRest))
 	}
 	return all
 }
 
 // segments cuts a bar at the operations; ns is the time of one.
-func (p *profile) segments(ns func(op string) float64) []segment {
-	var parts []segment
+func (p *profile) segments(ns func(op string) float64) []figure.Segment {
+	var parts []figure.Segment
 	ops, colors := p.colored()
 	rest := 0.0
 	for _, op := range p.ops {
@@ -96,14 +97,14 @@ func (p *profile) segments(ns func(op string) float64) []segment {
 		}
 	}
 	for _, op := range ops {
-		parts = append(parts, segment{ns(op), seriesRole(colors[op])})
+		parts = append(parts, figure.Segment{Length: ns(op), Role: figure.Series(colors[op])})
 	}
-	return append(parts, segment{rest, roleRest})
+	return append(parts, figure.Segment{Length: rest, Role: roleRest})
 }
 
-func stackAxis(totals []float64, labels int) valueAxis {
-	axis := newAxis(append(totals, 0), false, labels, formatTime).fromZero()
-	axis.max *= 1.12 // room for the values behind the bars
+func stackAxis(totals []float64, labels int) figure.Axis {
+	axis := figure.NewAxis(append(totals, 0), false, labels, formatTime).FromZero()
+	axis.Max *= 1.12 // room for the values behind the bars
 	return axis
 }
 
@@ -111,7 +112,7 @@ func stackAxis(totals []float64, labels int) valueAxis {
 // the others' parts.
 const slowestBar = 6
 
-func opsFigure(m *model, p *profile) *figure {
+func opsFigure(m *model, p *profile) *figure.Figure {
 	var totals, ends []float64
 	var shown, slow []string
 	for _, name := range p.contenders {
@@ -122,21 +123,21 @@ func opsFigure(m *model, p *profile) *figure {
 			slow = append(slow, name+" "+formatTime(total))
 		}
 	}
-	panel := newPanel("")
-	stackAxis(ends, 8).apply(&panel.X)
+	panel := figure.NewPanel("")
+	stackAxis(ends, 8).Apply(&panel.X)
 	panel.X.Label.Text = "time per " + p.per()
-	nominalAxis(panel, shown, true)
-	addGrid(panel, true, false)
+	figure.NominalAxis(panel, shown, true)
+	figure.AddGrid(panel, true, false)
 	passes := 0
 	for i, name := range shown {
-		row := rowAt(i, len(shown))
-		end := addStack(panel, p.segments(func(op string) float64 { return p.sum(name, op).ns }), row)
+		row := figure.RowAt(i, len(shown))
+		end := figure.AddStack(panel, p.segments(func(op string) float64 { return p.sum(name, op).ns }), row)
 		if of, lo, hi := p.passes(shown[i]); of > 0 {
 			passes = max(passes, of)
-			panel.Add(interval{lo: lo, hi: hi, row: row, color: inkOf(roleInk)})
+			panel.Add(figure.Interval{Lo: lo, Hi: hi, Row: row, Color: figure.Color(figure.Ink)})
 			end = math.Max(end, hi)
 		}
-		panel.Add(behind{value: end, row: row, text: formatTime(totals[i])})
+		panel.Add(figure.Behind{Value: end, Row: row, Text: formatTime(totals[i])})
 	}
 	var notes []string
 	if passes > 0 {
@@ -146,9 +147,9 @@ func opsFigure(m *model, p *profile) *figure {
 		notes = append(notes, "Too slow to be drawn beside the others: "+joinNames(slow)+".")
 	}
 	reading := fmt.Sprintf("%s spends %s of %s on %s.", shown[0], formatTime(p.sum(shown[0], p.ops[0]).ns), formatTime(totals[0]), p.ops[0])
-	return &figure{
-		name: fileName("ops", m.name, p.title()), heading: label(m.title(p.title() + ", by operation")), reading: reading,
-		height: rowsHeight(len(shown), 1) + 16, panels: [][]*plot.Plot{{panel}}, legend: p.legend(), notes: notes,
+	return &figure.Figure{
+		Name: figure.FileName("ops", m.name, p.title()), Heading: figure.Label(m.title(p.title() + ", by operation")), Reading: reading,
+		Height: figure.RowsHeight(len(shown), 1) + 16, Panels: [][]*plot.Plot{{panel}}, Legend: p.legend(), Notes: notes,
 	}
 }
 
@@ -184,7 +185,7 @@ func (p *profile) passes(contender string) (n int, lo, hi float64) {
 }
 
 // opBlocksFigure shows the blocks of the fastest contenders; nil if there are none.
-func opBlocksFigure(m *model, p *profile) *figure {
+func opBlocksFigure(m *model, p *profile) *figure.Figure {
 	if len(p.blocks) == 0 {
 		return nil
 	}
@@ -209,28 +210,28 @@ func opBlocksFigure(m *model, p *profile) *figure {
 		}
 	}
 	axis := stackAxis(totals, 4)
-	axis.max *= 1.15
+	axis.Max *= 1.15
 	rows := make([]string, len(p.blocks))
 	for i, block := range p.blocks {
 		rows[i] = "block " + block
 	}
 	var drawn []*plot.Plot
 	for _, name := range shown {
-		panel := newPanel(label(name))
-		axis.apply(&panel.X)
+		panel := figure.NewPanel(figure.Label(name))
+		axis.Apply(&panel.X)
 		panel.X.Label.Text = "time per " + p.per()
-		nominalAxis(panel, rows, len(drawn) == 0)
-		addGrid(panel, true, false)
+		figure.NominalAxis(panel, rows, len(drawn) == 0)
+		figure.AddGrid(panel, true, false)
 		for i, block := range p.blocks {
-			row := rowAt(i, len(p.blocks))
-			end := addStack(panel, p.segments(func(op string) float64 { return ns(name, block, op) }), row)
-			panel.Add(behind{value: end, row: row, text: formatTime(total(name, block))})
+			row := figure.RowAt(i, len(p.blocks))
+			end := figure.AddStack(panel, p.segments(func(op string) float64 { return ns(name, block, op) }), row)
+			panel.Add(figure.Behind{Value: end, Row: row, Text: formatTime(total(name, block))})
 		}
 		drawn = append(drawn, panel)
 	}
-	return &figure{
-		name: fileName("op-blocks", m.name, p.title()), heading: label(m.title(p.title() + ", by block")),
-		reading: p.blocksReading(total), height: vg.Length(15*len(rows) + 80), panels: arrange(drawn, blockPanels), legend: p.legend(),
+	return &figure.Figure{
+		Name: figure.FileName("op-blocks", m.name, p.title()), Heading: figure.Label(m.title(p.title() + ", by block")),
+		Reading: p.blocksReading(total), Height: vg.Length(15*len(rows) + 80), Panels: figure.Arrange(drawn, blockPanels), Legend: p.legend(),
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"onebit/bench/names"
 	"onebit/bench/noise"
 	"onebit/bench/results"
+	"onebit/reports/figure"
 )
 
 func init() {
@@ -26,9 +27,9 @@ func init() {
 var kernelErrorUnits = []string{results.NMSE, results.KLD}
 
 // paretoFigures is one figure of all products.
-func paretoFigures(d *digest) []*figure {
+func paretoFigures(d *digest) []*figure.Figure {
 	if t := d.errorSpeed(func(panel) bool { return true }); t != nil {
-		return []*figure{tradeFigure(t)}
+		return []*figure.Figure{tradeFigure(t)}
 	}
 	return nil
 }
@@ -48,7 +49,7 @@ func (d *digest) errorSpeed(shown func(panel) bool) *trade {
 		for i, f := range families {
 			formats[i] = f.title()
 		}
-		marks := assignMarks(formats, formatMark)
+		marks := figure.AssignMarks(formats, figure.FormatMark)
 		for _, p := range slices.DeleteFunc(panels(cases), func(p panel) bool { return !shown(p) }) {
 			var points []tradePoint
 			for _, f := range families {
@@ -64,7 +65,7 @@ func (d *digest) errorSpeed(shown func(panel) bool) *trade {
 			if slices.ContainsFunc(t.shown, func(p panel) bool {
 				return slices.ContainsFunc(t.points[p], func(q tradePoint) bool { return q.series == marks[f.title()] })
 			}) {
-				t.legend = append(t.legend, legendEntry{label(f.title()), glyph(marks[f.title()], 4)})
+				t.legend = append(t.legend, figure.LegendEntry{Label: figure.Label(f.title()), Glyph: figure.Glyph(marks[f.title()], 4)})
 			}
 		}
 		if len(t.shown) > 0 {
@@ -125,29 +126,29 @@ func bitsText(size float64) string {
 }
 
 // roundingAlone are the errors that rounding the activations alone makes, by scheme, over all formats.
-func roundingAlone(cases []*caseStats) []yardstick {
+func roundingAlone(cases []*caseStats) []figure.Yardstick {
 	errors := make(map[string][]float64)
 	var schemes []string
 	for _, c := range cases {
 		scheme := c.name.Get(names.Act)
-		if e, ok := c.center(results.ActNMSE); ok && e > negligible && !math.IsInf(e, 0) && scheme != "" {
+		if e, ok := c.center(results.ActNMSE); ok && e > figure.Negligible && !math.IsInf(e, 0) && scheme != "" {
 			schemes = append(schemes, scheme)
 			errors[scheme] = append(errors[scheme], e)
 		}
 	}
 	slices.SortFunc(schemes, naturalCompare)
-	var all []yardstick
+	var all []figure.Yardstick
 	for _, scheme := range slices.Compact(schemes) {
 		e := noise.Percentile(errors[scheme], 50)
-		all = append(all, yardstick{label(scheme), e})
+		all = append(all, figure.Yardstick{Name: figure.Label(scheme), Error: e})
 	}
 	return all
 }
 
-func yardstickNotes(all []yardstick) []string {
+func yardstickNotes(all []figure.Yardstick) []string {
 	var parts []string
 	for _, y := range all {
-		parts = append(parts, fmt.Sprintf("%s %s (%.1f dB)", y.name, results.UnitOf(results.ActNMSE).Format(y.error), -10*math.Log10(y.error)))
+		parts = append(parts, fmt.Sprintf("%s %s (%.1f dB)", y.Name, results.UnitOf(results.ActNMSE).Format(y.Error), -10*math.Log10(y.Error)))
 	}
 	if len(parts) == 0 {
 		return nil

@@ -13,6 +13,7 @@ import (
 
 	"onebit/bench/names"
 	"onebit/bench/results"
+	"onebit/reports/figure"
 )
 
 func init() {
@@ -38,7 +39,7 @@ const mostRooflines = 6
 
 // rooflineFigures draws each shape's products, the largest first: its weights are the likeliest to come
 // from memory.
-func rooflineFigures(d *digest) []*figure {
+func rooflineFigures(d *digest) []*figure.Figure {
 	var shapes []string
 	largest := make(map[string]float64)
 	for _, t := range d.tasks {
@@ -52,13 +53,13 @@ func rooflineFigures(d *digest) []*figure {
 	slices.SortStableFunc(shapes, func(a, b string) int {
 		return cmp.Or(cmp.Compare(largest[b], largest[a]), naturalCompare(a, b))
 	})
-	var figures []*figure
+	var figures []*figure.Figure
 	roofs := d.readRoofs()
 	shown := spreadOver(shapes, mostRooflines)
 	for _, shape := range shown {
 		if f := d.rooflineFigure(shape, roofs); f != nil {
-			if f.folded = len(figures) > 0; !f.folded && len(shown) < len(shapes) {
-				f.notes = append(f.notes, notAllDrawn(len(shown), len(shapes)))
+			if f.Folded = len(figures) > 0; !f.Folded && len(shown) < len(shapes) {
+				f.Notes = append(f.Notes, notAllDrawn(len(shown), len(shapes)))
 			}
 			figures = append(figures, f)
 		}
@@ -160,7 +161,7 @@ func (d *digest) readRoofs() map[readKey]float64 {
 	return roofs
 }
 
-func (d *digest) rooflineFigure(shape string, roofs map[readKey]float64) *figure {
+func (d *digest) rooflineFigure(shape string, roofs map[readKey]float64) *figure.Figure {
 	r := d.newRoofline(shape, roofs)
 	if len(r.shown) == 0 {
 		return nil
@@ -175,27 +176,27 @@ func (d *digest) rooflineFigure(shape string, roofs map[readKey]float64) *figure
 			}
 		}
 	}
-	x := newAxis(intensities, true, 10, func(v float64) string { return fmt.Sprintf("%.3g", v) })
-	columns, room := 2, math.Max(2.4, x.max/x.min) // for the labels
+	x := figure.NewAxis(intensities, true, 10, func(v float64) string { return fmt.Sprintf("%.3g", v) })
+	columns, room := 2, math.Max(2.4, x.Max/x.Min) // for the labels
 	if len(r.formats) > 6 {
 		columns, room = 1, 2.4
 	}
-	x.min, x.max = x.min/room, x.max*room
-	y := newAxis(speeds, true, 6, results.UnitOf(results.OpRate).Format)
-	y.max *= 1.25 // and for those of the roofs
-	marks := assignMarks(r.formats, formatMark)
+	x.Min, x.Max = x.Min/room, x.Max*room
+	y := figure.NewAxis(speeds, true, 6, results.UnitOf(results.OpRate).Format)
+	y.Max *= 1.25 // and for those of the roofs
+	marks := figure.AssignMarks(r.formats, figure.FormatMark)
 	var drawn []*plot.Plot
 	for _, p := range r.shown {
 		drawn = append(drawn, rooflinePanel(p, r.points[p], marks, x, y))
 	}
-	grid := arrange(drawn, columns)
-	f := &figure{
-		name: fileName("roofline", shape), heading: label("Roofline, " + shape), reading: r.reading(),
-		height: vg.Length(320 * len(grid)), panels: grid, notes: r.notes(),
-		upward: slices.Repeat([]string{"multiply-adds per second"}, len(grid)),
+	grid := figure.Arrange(drawn, columns)
+	f := &figure.Figure{
+		Name: figure.FileName("roofline", shape), Heading: figure.Label("Roofline, " + shape), Reading: r.reading(),
+		Height: vg.Length(320 * len(grid)), Panels: grid, Notes: r.notes(),
+		Upward: slices.Repeat([]string{"multiply-adds per second"}, len(grid)),
 	}
 	for _, name := range r.formats {
-		f.legend = append(f.legend, legendEntry{label(name), glyph(marks[name], 4)})
+		f.Legend = append(f.Legend, figure.LegendEntry{Label: figure.Label(name), Glyph: figure.Glyph(marks[name], 4)})
 	}
 	return f
 }
@@ -203,24 +204,24 @@ func (d *digest) rooflineFigure(shape string, roofs map[readKey]float64) *figure
 // roofReach is how far a stroke of roof reaches right and left of its points, as a factor.
 const roofReach = 1.1
 
-func rooflinePanel(p panel, points []rooflinePoint, marks map[string]int, x, y valueAxis) *plot.Plot {
-	plot := newPanel(p.String())
-	x.apply(&plot.X)
-	y.apply(&plot.Y)
+func rooflinePanel(p panel, points []rooflinePoint, marks map[string]int, x, y figure.Axis) *plot.Plot {
+	plot := figure.NewPanel(p.String())
+	x.Apply(&plot.X)
+	y.Apply(&plot.Y)
 	plot.X.Label.Text = "multiply-adds per byte of weights"
-	addGrid(plot, true, true)
+	figure.AddGrid(plot, true, true)
 	addRoofs(plot, points, marks)
-	var labels []fanLabel
+	var labels []figure.FanLabel
 	for _, q := range points {
-		style := glyph(marks[q.format], 3)
-		plot.Add(mark{x: q.intensity, y: q.speed, style: style})
-		text := label(q.contender)
+		style := figure.Glyph(marks[q.format], 3)
+		plot.Add(figure.Mark{X: q.intensity, Y: q.speed, Style: style})
+		text := figure.Label(q.contender)
 		if q.share > 0 {
 			text += fmt.Sprintf(" %.0f %%", q.share)
 		}
-		labels = append(labels, fanLabel{x: q.intensity, y: q.speed, group: q.format, text: text, color: style.Color})
+		labels = append(labels, figure.FanLabel{X: q.intensity, Y: q.speed, Group: q.format, Text: text, Color: style.Color})
 	}
-	plot.Add(fan{labels: labels, most: 9})
+	plot.Add(figure.Fan{Labels: labels, Most: 9})
 	return plot
 }
 
@@ -242,14 +243,14 @@ func addRoofs(p *plot.Plot, points []rooflinePoint, marks map[string]int) {
 			return [2]float64{q.intensity * factor, q.roof * q.intensity * factor}
 		}
 		bandwidths.add(q.roof, true)
-		p.Add(polyline{points: [][2]float64{at(1 / roofReach), at(roofReach)}, color: inkOf(seriesRole(marks[q.format])), width: 1.8})
+		p.Add(figure.Polyline{Points: [][2]float64{at(1 / roofReach), at(roofReach)}, Color: figure.Color(figure.Series(marks[q.format])), Width: 1.8})
 	}
 	if !bandwidths.any {
 		return
 	}
-	style := textStyle(roleMuted)
+	style := figure.TextStyle(figure.Muted)
 	style.YAlign = draw.YTop
-	p.Add(note{x: p.X.Min, y: p.Y.Max, dx: 6, dy: -2, style: style, text: "roofs: reading at " + bandwidths.text(results.UnitOf(results.ReadRate).Format)})
+	p.Add(figure.Note{X: p.X.Min, Y: p.Y.Max, Dx: 6, Dy: -2, Style: style, Text: "roofs: reading at " + bandwidths.text(results.UnitOf(results.ReadRate).Format)})
 }
 
 // reading names the point that comes closest to its roof.

@@ -38,7 +38,7 @@ func TestRooflineAgreesWithTable(t *testing.T) {
 		}
 		f := d.rooflineFigure(task.shape, d.readRoofs())
 		for i, p := range r.shown {
-			panel := f.panels[i/2][i%2]
+			panel := f.Panels[i/2][i%2]
 			for _, q := range r.points[p] {
 				if top := q.roof * q.intensity * roofReach; top > panel.Y.Max || q.intensity*roofReach > panel.X.Max {
 					t.Errorf("%s: the roof of %s leaves its panel", p, q.contender)
@@ -88,7 +88,7 @@ func TestAboveTheRoof(t *testing.T) {
 	const line = "BenchmarkMatVec/format=f/variant=v/rows=2/cols=4/threads=1 1 5 ns/op %d %%roof 2 packed-B\nBenchmarkRead/format=f/rows=2/cols=4/bytes=2/threads=1 1 5 ns/op 1e9 read-B/s\n"
 	for share, want := range map[int]bool{99: false, 130: true} {
 		d := newDigest(fixture(t, fmt.Appendf(nil, line, share)))
-		notes := strings.Join(d.rooflineFigure("2×4", d.readRoofs()).notes, " ")
+		notes := strings.Join(d.rooflineFigure("2×4", d.readRoofs()).Notes, " ")
 		if strings.Contains(notes, "More than 100 % of the roof") != want {
 			t.Errorf("at %d %%: notes %q", share, notes)
 		}

@@ -9,6 +9,7 @@ import (
 	"onebit/bench/names"
 	"onebit/bench/noise"
 	"onebit/bench/results"
+	"onebit/reports/figure"
 )
 
 func init() {
@@ -20,11 +21,11 @@ func init() {
 	})
 }
 
-func samplesFigures(d *digest) []*figure {
-	var figures []*figure
+func samplesFigures(d *digest) []*figure.Figure {
+	var figures []*figure.Figure
 	for _, f := range d.families() {
 		if fig := samplesFigure(d, f); fig != nil {
-			fig.folded = f.base == names.BaseModel || len(figures) > 0
+			fig.Folded = f.base == names.BaseModel || len(figures) > 0
 			figures = append(figures, fig)
 		}
 	}
@@ -38,7 +39,7 @@ type spreadRow struct {
 	deviation []float64
 }
 
-func samplesFigure(d *digest, f *family) *figure {
+func samplesFigure(d *digest, f *family) *figure.Figure {
 	var rows []spreadRow
 	var all []float64
 	for _, p := range panels(f.cases) {
@@ -53,15 +54,15 @@ func samplesFigure(d *digest, f *family) *figure {
 		return nil
 	}
 	edge, outside := spreadEdge(all)
-	axis := newAxis([]float64{-edge, edge}, false, 5, signedPercent)
+	axis := figure.NewAxis([]float64{-edge, edge}, false, 5, signedPercent)
 	names := contenders(f.cases)
 	fastestFirst(names, f.cases)
 	var drawn []*plot.Plot
 	for _, p := range panels(f.cases) {
-		plot := newPanel(p.String())
-		axis.apply(&plot.X)
-		nominalAxis(plot, names, len(drawn)%panelsInRow == 0)
-		addGrid(plot, true, true)
+		plot := figure.NewPanel(p.String())
+		axis.Apply(&plot.X)
+		figure.NominalAxis(plot, names, len(drawn)%figure.PanelsInRow == 0)
+		figure.AddGrid(plot, true, true)
 		for _, r := range rows {
 			if r.panel == p {
 				d.addSpread(plot, r, names, axis)
@@ -69,13 +70,13 @@ func samplesFigure(d *digest, f *family) *figure {
 		}
 		drawn = append(drawn, plot)
 	}
-	grid := arrange(drawn, panelsInRow)
-	return &figure{
-		name:    fileName("samples", f.base, f.subject),
-		heading: label(f.title() + ": spread of samples"),
-		reading: spreadReading(rows, outside, len(all)),
-		height:  rowsHeight(len(names), len(grid)),
-		panels:  grid,
+	grid := figure.Arrange(drawn, figure.PanelsInRow)
+	return &figure.Figure{
+		Name:    figure.FileName("samples", f.base, f.subject),
+		Heading: figure.Label(f.title() + ": spread of samples"),
+		Reading: spreadReading(rows, outside, len(all)),
+		Height:  figure.RowsHeight(len(names), len(grid)),
+		Panels:  grid,
 	}
 }
 
@@ -117,16 +118,16 @@ func spreadEdge(dev []float64) (edge float64, outside int) {
 	return edge, outside
 }
 
-func (d *digest) addSpread(p *plot.Plot, r spreadRow, names []string, axis valueAxis) {
-	row := rowAt(indexOf(names, r.contender), len(names))
-	color := inkOf(seriesRole(d.marks[r.contender]))
+func (d *digest) addSpread(p *plot.Plot, r spreadRow, names []string, axis figure.Axis) {
+	row := figure.RowAt(indexOf(names, r.contender), len(names))
+	color := figure.Color(figure.Series(d.marks[r.contender]))
 	clamp := func(percent float64) float64 {
-		return math.Max(axis.min, math.Min(axis.max, noise.Percentile(r.deviation, percent)))
+		return math.Max(axis.Min, math.Min(axis.Max, noise.Percentile(r.deviation, percent)))
 	}
-	p.Add(strip{values: r.deviation, row: row, color: color})
-	p.Add(bar{from: clamp(25), to: clamp(75), row: row, half: 5.5, color: inkOf(rolePaper)})
-	p.Add(bar{from: clamp(25), to: clamp(75), row: row, half: 5.5, color: color, outline: true})
-	p.Add(interval{lo: clamp(5), hi: clamp(95), row: row, color: color})
+	p.Add(figure.Strip{Values: r.deviation, Row: row, Color: color})
+	p.Add(figure.Bar{From: clamp(25), To: clamp(75), Row: row, Half: 5.5, Color: figure.Color(figure.Paper)})
+	p.Add(figure.Bar{From: clamp(25), To: clamp(75), Row: row, Half: 5.5, Color: color, Outline: true})
+	p.Add(figure.Interval{Lo: clamp(5), Hi: clamp(95), Row: row, Color: color})
 }
 
 func spreadReading(rows []spreadRow, outside, all int) string {

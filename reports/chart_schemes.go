@@ -10,6 +10,7 @@ import (
 
 	"onebit/bench/names"
 	"onebit/bench/results"
+	"onebit/reports/figure"
 )
 
 func init() {
@@ -35,7 +36,7 @@ type modelSchemes struct {
 }
 
 // schemesFigures is one figure of all models that were measured under several schemes.
-func schemesFigures(d *digest) []*figure {
+func schemesFigures(d *digest) []*figure.Figure {
 	var grid [][]schemesPanel
 	var slow []string
 	for _, p := range d.modelPanels() {
@@ -61,7 +62,7 @@ func schemesFigures(d *digest) []*figure {
 	if len(grid) == 0 {
 		return nil
 	}
-	return []*figure{schemesFigure(grid, slow)}
+	return []*figure.Figure{schemesFigure(grid, slow)}
 }
 
 // modelPanels are the conditions of all models' tests, most threads first.
@@ -119,7 +120,7 @@ func divergenceBounds(logits *caseStats) (lo, hi float64) {
 	return lo, hi
 }
 
-func schemesFigure(grid [][]schemesPanel, slow []string) *figure {
+func schemesFigure(grid [][]schemesPanel, slow []string) *figure.Figure {
 	var shares, errors []float64
 	var who, random, said []string
 	for _, s := range slices.Concat(grid...) {
@@ -134,31 +135,31 @@ func schemesFigure(grid [][]schemesPanel, slow []string) *figure {
 			said = append(said, m.reading(s.title))
 		}
 	}
-	marks := assignMarks(who, func(name string) int { return hashed(name) % marksCount })
-	x, y := newAxis(shares, false, 5, percent), errorAxis(errors, results.KLD)
-	x.max += (x.max - x.min) / 4 // for names right of the points
-	x = x.bounded()
-	f := &figure{
-		name: "schemes", heading: "Activation schemes: divergence against speed", reading: strings.Join(said, " "),
-		height: rowsHeight(12, len(grid)), upward: slices.Repeat([]string{results.KLD}, len(grid)),
-		notes: []string{"Bars: 95 % intervals over the positions of the text."},
+	marks := figure.AssignMarks(who, func(name string) int { return figure.Hashed(name) % figure.MarksCount })
+	x, y := figure.NewAxis(shares, false, 5, percent), figure.NewErrorAxis(errors, results.KLD)
+	x.Max += (x.Max - x.Min) / 4 // for names right of the points
+	x = x.Bounded()
+	f := &figure.Figure{
+		Name: "schemes", Heading: "Activation schemes: divergence against speed", Reading: strings.Join(said, " "),
+		Height: figure.RowsHeight(12, len(grid)), Upward: slices.Repeat([]string{results.KLD}, len(grid)),
+		Notes: []string{"Bars: 95 % intervals over the positions of the text."},
 	}
 	for _, row := range grid {
 		var drawn []*plot.Plot
 		for _, s := range row {
 			drawn = append(drawn, s.plot(x, y, marks))
 		}
-		f.panels = append(f.panels, drawn)
+		f.Panels = append(f.Panels, drawn)
 	}
-	f.panels = widen(f.panels)
+	f.Panels = widen(f.Panels)
 	for _, name := range sortedNames(who) {
-		f.legend = append(f.legend, legendEntry{label(name), glyph(marks[name], 4)})
+		f.Legend = append(f.Legend, figure.LegendEntry{Label: figure.Label(name), Glyph: figure.Glyph(marks[name], 4)})
 	}
 	if len(random) > 0 {
-		f.notes = append(f.notes, fmt.Sprintf("Of random weights: %s. Their divergence ranks schemes, but is not a trained model's.", enumerate(sortedNames(random))))
+		f.Notes = append(f.Notes, fmt.Sprintf("Of random weights: %s. Their divergence ranks schemes, but is not a trained model's.", enumerate(sortedNames(random))))
 	}
 	if len(slow) > 0 {
-		f.notes = append(f.notes, fmt.Sprintf("Not drawn, as more than %d times slower than the fastest of the model: %s.", farBelow, enumerate(sortedNames(slow))))
+		f.Notes = append(f.Notes, fmt.Sprintf("Not drawn, as more than %d times slower than the fastest of the model: %s.", farBelow, enumerate(sortedNames(slow))))
 	}
 	return f
 }
@@ -175,32 +176,32 @@ func (m *model) weightsAreRandom() bool {
 	return slices.ContainsFunc(m.logits, func(c *caseStats) bool { return c.name.Get(names.Weights) == names.RandomWeights })
 }
 
-func (s schemesPanel) plot(x, y valueAxis, marks map[string]int) *plot.Plot {
-	plot := newPanel(label(s.title))
-	x.apply(&plot.X)
-	y.apply(&plot.Y)
+func (s schemesPanel) plot(x, y figure.Axis, marks map[string]int) *plot.Plot {
+	plot := figure.NewPanel(figure.Label(s.title))
+	x.Apply(&plot.X)
+	y.Apply(&plot.Y)
 	plot.X.Label.Text = "of the speed of the model's fastest scheme"
-	addGrid(plot, true, true)
-	var names []fanLabel
+	figure.AddGrid(plot, true, true)
+	var names []figure.FanLabel
 	for _, m := range s.models {
-		style := glyph(marks[m.model.name], 4)
+		style := figure.Glyph(marks[m.model.name], 4)
 		var border [][2]float64
 		best := front(m.points)
 		for _, q := range best {
-			border = append(border, [2]float64{q.speed, y.errorAt(q.error)})
-			plot.Add(mark{x: q.speed, y: y.errorAt(q.error), style: draw.GlyphStyle{Color: inkOf(roleFront), Radius: 7.5, Shape: shape{}}})
+			border = append(border, [2]float64{q.speed, y.At(q.error)})
+			plot.Add(figure.Mark{X: q.speed, Y: y.At(q.error), Style: draw.GlyphStyle{Color: figure.Color(figure.Front), Radius: 7.5, Shape: figure.Shape{}}})
 		}
-		plot.Add(polyline{points: border, color: style.Color, width: 1, dashes: dashed})
+		plot.Add(figure.Polyline{Points: border, Color: style.Color, Width: 1, Dashes: figure.Dashed})
 		for _, q := range m.points {
-			at := y.errorAt(q.error)
+			at := y.At(q.error)
 			if q.hi > q.lo {
-				plot.Add(upInterval{x: q.speed, lo: y.errorAt(q.lo), hi: y.errorAt(q.hi), color: style.Color})
+				plot.Add(figure.UpInterval{X: q.speed, Lo: y.At(q.lo), Hi: y.At(q.hi), Color: style.Color})
 			}
-			plot.Add(mark{x: q.speed, y: at, style: style})
-			names = append(names, fanLabel{x: q.speed, y: at, group: m.model.name, text: label(q.short), color: style.Color})
+			plot.Add(figure.Mark{X: q.speed, Y: at, Style: style})
+			names = append(names, figure.FanLabel{X: q.speed, Y: at, Group: m.model.name, Text: figure.Label(q.short), Color: style.Color})
 		}
 	}
-	plot.Add(fan{labels: names, most: 16, joined: true})
+	plot.Add(figure.Fan{Labels: names, Most: 16, Joined: true})
 	return plot
 }
 
@@ -210,7 +211,7 @@ func (m modelSchemes) reading(test string) string {
 	text := fmt.Sprintf("%s: %s is fastest, kld %s", m.model.title(test), fastest.text, results.UnitOf(results.KLD).Format(fastest.error))
 	for _, q := range m.points[1:] {
 		text += fmt.Sprintf("; %s has %s of its speed", q.text, percent(q.speed))
-		text += fmt.Sprintf(" and %.2g times its divergence", drawnError(q.error)/drawnError(fastest.error))
+		text += fmt.Sprintf(" and %.2g times its divergence", figure.DrawnError(q.error)/figure.DrawnError(fastest.error))
 	}
 	return text + "."
 }

@@ -16,12 +16,12 @@ func TestGoldenSchemes(t *testing.T) {
 		t.Fatalf("%d figures, want 1", len(figures))
 	}
 	f := figures[0]
-	lines := append(strings.SplitAfter(f.reading, ". "), f.notes...)
-	for _, e := range f.legend {
-		lines = append(lines, "legend: "+e.label)
+	lines := append(strings.SplitAfter(f.Reading, ". "), f.Notes...)
+	for _, e := range f.Legend {
+		lines = append(lines, "legend: "+e.Label)
 	}
 	checkGolden(t, "golden-schemes.txt", []byte(strings.Join(lines, "\n")+"\n"))
-	svg, err := f.svg()
+	svg, err := f.SVG()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func TestGoldenSchemes(t *testing.T) {
 		}
 	}
 	var png bytes.Buffer
-	if err := f.writePNG(&png); err != nil || png.Len() == 0 {
+	if err := f.WritePNG(&png); err != nil || png.Len() == 0 {
 		t.Errorf("%d bytes of PNG, %v", png.Len(), err)
 	}
 }
@@ -67,10 +67,10 @@ func TestSchemesFront(t *testing.T) {
 	f := schemesFigures(d)[0]
 	const want = "m: decode tg16 with 2 threads: q8_row is fastest, kld 0.0002; q8_32 has 95 % of its speed and 0.5 times its divergence; " +
 		"q8_128 has 80 % of its speed and 0.75 times its divergence."
-	if f.reading != want {
-		t.Errorf("reading\n%s\nwant\n%s", f.reading, want)
+	if f.Reading != want {
+		t.Errorf("reading\n%s\nwant\n%s", f.Reading, want)
 	}
-	if notes := strings.Join(f.notes, " "); !strings.Contains(notes, "Of random weights: m.") || !strings.Contains(notes, "more than 20 times slower") {
+	if notes := strings.Join(f.Notes, " "); !strings.Contains(notes, "Of random weights: m.") || !strings.Contains(notes, "more than 20 times slower") {
 		t.Errorf("notes %q", notes)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"onebit/bench/names"
 	"onebit/bench/results"
+	"onebit/reports/figure"
 )
 
 func init() {
@@ -23,9 +24,9 @@ func init() {
 	})
 }
 
-func sizeFigures(d *digest) []*figure {
-	var figures []*figure
-	for _, f := range []*figure{weightFigure(d), memoryFigure(d)} {
+func sizeFigures(d *digest) []*figure.Figure {
+	var figures []*figure.Figure
+	for _, f := range []*figure.Figure{weightFigure(d), memoryFigure(d)} {
 		if f != nil {
 			figures = append(figures, f)
 		}
@@ -44,12 +45,12 @@ type sizeBar struct {
 
 func (b sizeBar) label() string {
 	if len(b.shared) == b.all && b.all > 1 {
-		return label(b.format + ", all variants")
+		return figure.Label(b.format + ", all variants")
 	}
 	if len(b.shared) > 2 {
-		return label(fmt.Sprintf("%s %s and %d more", b.format, b.shared[0], len(b.shared)-1))
+		return figure.Label(fmt.Sprintf("%s %s and %d more", b.format, b.shared[0], len(b.shared)-1))
 	}
-	return label(b.format + " " + strings.Join(b.shared, ", "))
+	return figure.Label(b.format + " " + strings.Join(b.shared, ", "))
 }
 
 // mergeBars joins the contenders of a format whose values print alike.
@@ -72,7 +73,7 @@ func mergeBars(format string, values map[string]float64, text func(float64) stri
 }
 
 // weightFigure shows bits per weight over all the tasks of a format.
-func weightFigure(d *digest) *figure {
+func weightFigure(d *digest) *figure.Figure {
 	var bars []sizeBar
 	for _, f := range d.families() {
 		values := make(map[string]float64)
@@ -99,7 +100,7 @@ func weightFigure(d *digest) *figure {
 
 // memoryFigure shows the peak memory of each format's largest task, beyond what every process of the
 // run held besides its weights: the runtime alone is larger than most matrices.
-func memoryFigure(d *digest) *figure {
+func memoryFigure(d *digest) *figure.Figure {
 	var bars []sizeBar
 	var shapes []string
 	text := results.UnitOf(results.PeakRSS).Format
@@ -133,10 +134,10 @@ func memoryFigure(d *digest) *figure {
 	} else {
 		heading += ", largest shape of each format"
 	}
-	return memoryBars(label(heading), bars)
+	return memoryBars(figure.Label(heading), bars)
 }
 
-func memoryBars(heading string, bars []sizeBar) *figure {
+func memoryBars(heading string, bars []sizeBar) *figure.Figure {
 	text := results.UnitOf(results.PeakRSS).Format
 	base := math.Inf(1)
 	for _, b := range bars {
@@ -148,14 +149,14 @@ func memoryBars(heading string, bars []sizeBar) *figure {
 	f := barFigure("size-memory", heading, bars, text, func(b sizeBar) string {
 		return fmt.Sprintf("%s (%s in all)", text(b.value), text(b.value+base))
 	})
-	f.panels[0][0].X.Label.Text = "beyond the " + text(base) + " that every process held besides its weights"
-	f.height += 16
-	f.legend = []legendEntry{square("memory other than packed weights", roleRest)}
+	f.Panels[0][0].X.Label.Text = "beyond the " + text(base) + " that every process held besides its weights"
+	f.Height += 16
+	f.Legend = []figure.LegendEntry{figure.Square("memory other than packed weights", roleRest)}
 	return f
 }
 
 // barFigure draws horizontal bars, shortest on top; nil if there are none.
-func barFigure(name, heading string, bars []sizeBar, text func(float64) string, whole func(sizeBar) string) *figure {
+func barFigure(name, heading string, bars []sizeBar, text func(float64) string, whole func(sizeBar) string) *figure.Figure {
 	if len(bars) == 0 {
 		return nil
 	}
@@ -164,32 +165,32 @@ func barFigure(name, heading string, bars []sizeBar, text func(float64) string, 
 	for i, b := range bars {
 		formats[i] = b.format
 	}
-	colors := assignMarks(formats, formatMark)
+	colors := figure.AssignMarks(formats, figure.FormatMark)
 	rows := make([]string, len(bars))
 	values := make([]float64, len(bars))
 	for i, b := range bars {
 		rows[i], values[i] = b.label(), b.value
 	}
-	axis := newAxis(append(values, 0), false, 8, text).fromZero()
-	axis.max *= 1.2 // room for the values behind the bars
-	axis.binary = strings.HasSuffix(text(1), "B")
-	p := newPanel("")
-	axis.apply(&p.X)
-	nominalAxis(p, rows, true)
-	addGrid(p, true, false)
+	axis := figure.NewAxis(append(values, 0), false, 8, text).FromZero()
+	axis.Max *= 1.2 // room for the values behind the bars
+	axis.Binary = strings.HasSuffix(text(1), "B")
+	p := figure.NewPanel("")
+	axis.Apply(&p.X)
+	figure.NominalAxis(p, rows, true)
+	figure.AddGrid(p, true, false)
 	for i, b := range bars {
-		row := rowAt(i, len(bars))
+		row := figure.RowAt(i, len(bars))
 		part := min(b.part, b.value)
-		end := addStack(p, []segment{{part, seriesRole(colors[b.format])}, {b.value - part, roleRest}}, row)
-		p.Add(behind{value: end, row: row, text: whole(b)})
+		end := figure.AddStack(p, []figure.Segment{{Length: part, Role: figure.Series(colors[b.format])}, {Length: b.value - part, Role: roleRest}}, row)
+		p.Add(figure.Behind{Value: end, Row: row, Text: whole(b)})
 	}
 	first, last := bars[0], bars[len(bars)-1]
 	reading := fmt.Sprintf("Smallest: %s, %s.", first.label(), whole(first))
 	if len(bars) > 1 {
 		reading += fmt.Sprintf(" Largest: %s, %s.", last.label(), whole(last))
 	}
-	return &figure{
-		name: name, heading: heading, reading: reading,
-		height: rowsHeight(len(bars), 1), panels: [][]*plot.Plot{{p}},
+	return &figure.Figure{
+		Name: name, Heading: heading, Reading: reading,
+		Height: figure.RowsHeight(len(bars), 1), Panels: [][]*plot.Plot{{p}},
 	}
 }

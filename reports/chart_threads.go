@@ -11,6 +11,7 @@ import (
 
 	"onebit/bench/names"
 	"onebit/bench/results"
+	"onebit/reports/figure"
 )
 
 const aboutThreads = "Across: how many threads share the work. Upper panels: how many times as fast as with the fewest that were measured, which is what the dashed line " +
@@ -21,7 +22,7 @@ func init() {
 	for _, models := range []bool{false, true} {
 		registerChart(chart{
 			order: 15, name: "threads", heading: "Speed-up by threads", about: aboutThreads, models: models,
-			figures: func(d *digest) []*figure { return threadsFigures(d, models) },
+			figures: func(d *digest) []*figure.Figure { return threadsFigures(d, models) },
 		})
 	}
 }
@@ -30,8 +31,8 @@ func init() {
 const sweepLeast = 3
 
 // threadsFigures has a figure for each format, of its largest matrix, or for each test of a model.
-func threadsFigures(d *digest, models bool) []*figure {
-	var figures []*figure
+func threadsFigures(d *digest, models bool) []*figure.Figure {
+	var figures []*figure.Figure
 	for _, family := range d.families() {
 		if (family.base == names.BaseModel) != models {
 			continue
@@ -82,11 +83,11 @@ func sweeps(t *task) []*sweep {
 }
 
 // threadsFigure has a column of panels for each state of the caches.
-func threadsFigure(d *digest, t *task) *figure {
+func threadsFigure(d *digest, t *task) *figure.Figure {
 	all := sweeps(t)
-	f := &figure{
-		name: fileName("threads", t.base, t.title), heading: label(t.title + ": speed-up by threads"), reading: threadsReading(all),
-		upward: []string{"times as fast", "% efficiency"}, panels: make([][]*plot.Plot, 2), height: 480,
+	f := &figure.Figure{
+		Name: figure.FileName("threads", t.base, t.title), Heading: figure.Label(t.title + ": speed-up by threads"), Reading: threadsReading(all),
+		Upward: []string{"times as fast", "% efficiency"}, Panels: make([][]*plot.Plot, 2), Height: 480,
 	}
 	var threads, ups, shares []float64
 	var caches, who []string
@@ -96,17 +97,17 @@ func threadsFigure(d *digest, t *task) *figure {
 		}
 		caches, who = append(caches, s.cache), append(who, s.contender)
 	}
-	x, up, share := newAxis(threads, false, 6, bareRate), newAxis(append(ups, 0), false, 6, bareRate).fromZero(), newAxis(append(shares, 0, 100), false, 6, bareRate).fromZero()
+	x, up, share := figure.NewAxis(threads, false, 6, figure.BareNumber), figure.NewAxis(append(ups, 0), false, 6, figure.BareNumber).FromZero(), figure.NewAxis(append(shares, 0, 100), false, 6, figure.BareNumber).FromZero()
 	slices.SortFunc(caches, naturalCompare)
 	for _, cache := range slices.Compact(caches) {
-		rise, part := newPanel(panel{cache: cache}.String()), newPanel("")
-		for p, y := range map[*plot.Plot]valueAxis{rise: up, part: share} {
-			x.apply(&p.X)
-			y.apply(&p.Y)
+		rise, part := figure.NewPanel(panel{cache: cache}.String()), figure.NewPanel("")
+		for p, y := range map[*plot.Plot]figure.Axis{rise: up, part: share} {
+			x.Apply(&p.X)
+			y.Apply(&p.Y)
 			p.X.Label.Text = "threads"
-			addGrid(p, true, true)
+			figure.AddGrid(p, true, true)
 		}
-		rise.Add(polyline{points: fullSpeed(all, slices.Max(ups)), color: inkOf(roleMuted), width: 0.8, dashes: []vg.Length{4, 3}})
+		rise.Add(figure.Polyline{Points: fullSpeed(all, slices.Max(ups)), Color: figure.Color(figure.Muted), Width: 0.8, Dashes: []vg.Length{4, 3}})
 		for _, s := range all {
 			if s.cache != cache {
 				continue
@@ -118,11 +119,11 @@ func threadsFigure(d *digest, t *task) *figure {
 			d.addLine(rise, s.contender, risen)
 			d.addLine(part, s.contender, reached)
 		}
-		f.panels[0], f.panels[1] = append(f.panels[0], rise), append(f.panels[1], part)
+		f.Panels[0], f.Panels[1] = append(f.Panels[0], rise), append(f.Panels[1], part)
 	}
 	slices.SortFunc(who, naturalCompare)
 	for _, name := range slices.Compact(who) {
-		f.legend = append(f.legend, legendEntry{label(name), glyph(d.marks[name], 4)})
+		f.Legend = append(f.Legend, figure.LegendEntry{Label: figure.Label(name), Glyph: figure.Glyph(d.marks[name], 4)})
 	}
 	return f
 }

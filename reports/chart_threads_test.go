@@ -37,11 +37,11 @@ func TestThreadsFigures(t *testing.T) {
 		if len(figures) != 1 {
 			t.Fatalf("models %t: %d figures, want 1", tc.models, len(figures))
 		}
-		if got := figures[0].reading; got != tc.reading {
+		if got := figures[0].Reading; got != tc.reading {
 			t.Errorf("models %t:\n%s\nwant\n%s", tc.models, got, tc.reading)
 		}
 		var png bytes.Buffer
-		if err := figures[0].writePNG(&png); err != nil || png.Len() == 0 {
+		if err := figures[0].WritePNG(&png); err != nil || png.Len() == 0 {
 			t.Errorf("models %t: %d bytes, %v", tc.models, png.Len(), err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"onebit/bench/names"
 	"onebit/bench/results"
+	"onebit/reports/figure"
 )
 
 func init() {
@@ -22,8 +23,8 @@ func init() {
 	})
 }
 
-func throughputFigures(d *digest) []*figure {
-	var figures []*figure
+func throughputFigures(d *digest) []*figure.Figure {
+	var figures []*figure.Figure
 	for _, m := range d.models {
 		if f := throughputFigure(d, m); f != nil {
 			figures = append(figures, f)
@@ -33,9 +34,9 @@ func throughputFigures(d *digest) []*figure {
 }
 
 // throughputFigure has a row of panels for each test that makes or reads tokens, depths apart.
-func throughputFigure(d *digest, m *model) *figure {
+func throughputFigure(d *digest, m *model) *figure.Figure {
 	who := m.fastestFirst()
-	f := &figure{name: fileName("throughput", m.name), heading: label(m.title("tokens per second")), legend: []legendEntry{ceilingLegend}}
+	f := &figure.Figure{Name: figure.FileName("throughput", m.name), Heading: figure.Label(m.title("tokens per second")), Legend: []figure.LegendEntry{ceilingLegend}}
 	var said []string
 	for _, kind := range []string{names.Decode, names.Prompt} {
 		t := m.test(kind)
@@ -47,18 +48,18 @@ func throughputFigure(d *digest, m *model) *figure {
 		for _, p := range panels(t.cases) {
 			drawn = append(drawn, d.throughputPanel(t, p, who, axis, len(drawn)%2 == 0))
 		}
-		rows := arrange(drawn, 2)
-		f.panels = append(f.panels, rows...)
-		f.upward = append(f.upward, slices.Repeat([]string{label(testLabel(t))}, len(rows))...)
+		rows := figure.Arrange(drawn, 2)
+		f.Panels = append(f.Panels, rows...)
+		f.Upward = append(f.Upward, slices.Repeat([]string{figure.Label(testLabel(t))}, len(rows))...)
 		said = append(said, d.throughputReading(t))
 	}
-	if len(f.panels) == 0 {
+	if len(f.Panels) == 0 {
 		return nil
 	}
-	f.panels = widen(f.panels)
-	f.height = rowsHeight(max(len(who), 3), len(f.panels)) // beside fewer the titles would touch
-	f.reading = strings.Join(said, " ")
-	f.notes = m.ceilingNotes()
+	f.Panels = widen(f.Panels)
+	f.Height = figure.RowsHeight(max(len(who), 3), len(f.Panels)) // beside fewer the titles would touch
+	f.Reading = strings.Join(said, " ")
+	f.Notes = m.ceilingNotes()
 	return f
 }
 
@@ -129,7 +130,7 @@ func ceilingOf(c *caseStats) (rate float64, ok bool) {
 	return 0, false
 }
 
-func throughputAxis(t *task) valueAxis {
+func throughputAxis(t *task) figure.Axis {
 	values := []float64{0}
 	for _, c := range t.cases {
 		if v, ok := c.center(results.TokenRate); ok {
@@ -142,39 +143,36 @@ func throughputAxis(t *task) valueAxis {
 			values = append(values, v)
 		}
 	}
-	axis := newAxis(values, false, 5, significantRate).fromZero()
-	axis.max *= 1.3 // room for the values behind the bars
+	axis := figure.NewAxis(values, false, 5, significantRate).FromZero()
+	axis.Max *= 1.3 // room for the values behind the bars
 	return axis
 }
 
-// bareRate formats a tick; the axis says the unit.
-func bareRate(v float64) string { return fmt.Sprintf("%.4g", v) }
-
-func (d *digest) throughputPanel(t *task, p panel, who []string, axis valueAxis, labelled bool) *plot.Plot {
-	plot := newPanel(p.String())
-	axis.apply(&plot.X)
+func (d *digest) throughputPanel(t *task, p panel, who []string, axis figure.Axis, labelled bool) *plot.Plot {
+	plot := figure.NewPanel(p.String())
+	axis.Apply(&plot.X)
 	plot.X.Label.Text = results.UnitOf(results.TokenRate).About
-	nominalAxis(plot, who, labelled)
-	addGrid(plot, true, false)
+	figure.NominalAxis(plot, who, labelled)
+	figure.AddGrid(plot, true, false)
 	for _, c := range in(p, t.cases) {
 		v, ok := c.center(results.TokenRate)
 		if !ok {
 			continue
 		}
-		row := rowAt(indexOf(who, c.contender), len(who))
-		plot.Add(bar{from: 0, to: v, row: row, half: 6, color: inkOf(seriesRole(d.marks[c.contender]))})
+		row := figure.RowAt(indexOf(who, c.contender), len(who))
+		plot.Add(figure.Bar{From: 0, To: v, Row: row, Half: 6, Color: figure.Color(figure.Series(d.marks[c.contender]))})
 		if ceiling, limited := ceilingOf(c); limited {
-			plot.Add(upright{at: ceiling, row: row, color: inkOf(roleFront)})
+			plot.Add(figure.Upright{At: ceiling, Row: row, Color: figure.Color(figure.Front)})
 		}
 		text := significantRate(v)
 		if share := ceilingText(c); share != "" {
 			text += ", " + share
 		}
 		if s := c.stats[results.TokenRate]; s.Bounded() && s.Hi > s.Lo {
-			plot.Add(interval{lo: s.Lo, hi: s.Hi, row: row, color: inkOf(roleInk)})
+			plot.Add(figure.Interval{Lo: s.Lo, Hi: s.Hi, Row: row, Color: figure.Color(figure.Ink)})
 			v = s.Hi
 		}
-		plot.Add(behind{value: v, row: row, text: text})
+		plot.Add(figure.Behind{Value: v, Row: row, Text: text})
 	}
 	return plot
 }
@@ -184,8 +182,8 @@ func significantRate(v float64) string {
 	return strings.TrimSuffix(results.UnitOf(results.TokenRate).Format(v), " tok/s")
 }
 
-var ceilingLegend = legendEntry{"what the measured read bandwidth or peak allows", draw.GlyphStyle{
-	Color: inkOf(roleFront), Radius: 5, Shape: shape{strokes: 1, rotation: math.Pi / 2},
+var ceilingLegend = figure.LegendEntry{Label: "what the measured read bandwidth or peak allows", Glyph: draw.GlyphStyle{
+	Color: figure.Color(figure.Front), Radius: 5, Shape: figure.Shape{Strokes: 1, Rotation: math.Pi / 2},
 }}
 
 func (d *digest) throughputReading(t *task) string {

@@ -6,6 +6,7 @@ import (
 
 	"onebit/bench/names"
 	"onebit/bench/results"
+	"onebit/reports/figure"
 )
 
 func init() {
@@ -18,8 +19,8 @@ func init() {
 }
 
 // tradeFigures shows each model's decode speed, or that of its prompt, against its memory and its error.
-func tradeFigures(d *digest) []*figure {
-	var figures []*figure
+func tradeFigures(d *digest) []*figure.Figure {
+	var figures []*figure.Figure
 	for _, group := range d.modelsWithHeads() {
 		for _, t := range []*trade{d.memoryTrade(group), d.errorTrade(group)} {
 			if f := tradeFigure(t); f != nil {
@@ -70,7 +71,7 @@ func (d *digest) tradeOf(group []*model, name, what, unit string, cost func(*mod
 			rated = testLabel(t)
 		}
 	}
-	t := newTrade(fileName(name, group[0].withoutHead()), group[0].title(what+" against "+rated), unit, results.TokenRate)
+	t := newTrade(figure.FileName(name, group[0].withoutHead()), group[0].title(what+" against "+rated), unit, results.TokenRate)
 	for _, p := range panels(cases) {
 		var points []tradePoint
 		for _, m := range group {

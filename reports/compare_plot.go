@@ -12,18 +12,19 @@ import (
 	"onebit/bench/names"
 	"onebit/bench/results"
 	"onebit/internal/count"
+	"onebit/reports/figure"
 )
 
 // mostRatios is how many cases a comparison's figure shows: those that differ most.
 const mostRatios = 40
 
 // ratioFigures draw times, and peak memory where it differs beyond noise.
-func (c *Comparison) ratioFigures() []*figure {
-	return []*figure{c.ratioFigure("time", c.Cases), c.ratioFigure("memory", moved(c.Memory))}
+func (c *Comparison) ratioFigures() []*figure.Figure {
+	return []*figure.Figure{c.ratioFigure("time", c.Cases), c.ratioFigure("memory", moved(c.Memory))}
 }
 
 // ratioFigure draws cases by their ratios; nil if none differs.
-func (c *Comparison) ratioFigure(what string, cases []CaseChange) *figure {
+func (c *Comparison) ratioFigure(what string, cases []CaseChange) *figure.Figure {
 	var rows []CaseChange
 	for _, x := range cases {
 		if positive(x.Change) {
@@ -41,29 +42,29 @@ func (c *Comparison) ratioFigure(what string, cases []CaseChange) *figure {
 	for _, x := range rows {
 		values = append(values, x.Change/(1+x.Noise), x.Change*(1+x.Noise))
 	}
-	axis := newAxis(values, true, 7, times)
-	axis.max *= math.Pow(axis.max/axis.min, 0.12) // room for the ratio beside the longest bar
+	axis := figure.NewAxis(values, true, 7, times)
+	axis.Max *= math.Pow(axis.Max/axis.Min, 0.12) // room for the ratio beside the longest bar
 	title := fmt.Sprintf("%s: %s ÷ %s", what, c.New.Label, c.Old.Label)
-	f := &figure{
-		name: fileName("compare", what), heading: title, reading: "Each case's " + title + ".", height: rowsHeight(len(rows), 1),
-		panels: [][]*plot.Plot{{ratioPanel(label(title), rows, axis)}},
-		notes:  []string{"Changes are less what the class of a case has in common. Bars reach as far as noise. In colour: beyond noise, and beyond what the machine's ceilings did."},
-		source: []string{c.Old.source(), c.New.source()},
+	f := &figure.Figure{
+		Name: figure.FileName("compare", what), Heading: title, Reading: "Each case's " + title + ".", Height: figure.RowsHeight(len(rows), 1),
+		Panels: [][]*plot.Plot{{ratioPanel(figure.Label(title), rows, axis)}},
+		Notes:  []string{"Changes are less what the class of a case has in common. Bars reach as far as noise. In colour: beyond noise, and beyond what the machine's ceilings did."},
+		Source: []string{c.Old.source(), c.New.source()},
 	}
 	if left > 0 {
-		f.notes = append(f.notes, fmt.Sprintf("%s that differ less are not drawn.", count.Of(left, "case")))
+		f.Notes = append(f.Notes, fmt.Sprintf("%s that differ less are not drawn.", count.Of(left, "case")))
 	}
 	return f
 }
 
 // source says of a picture which run this is.
 func (o RunOrigin) source() string {
-	parts := []string{label(o.Label)}
+	parts := []string{figure.Label(o.Label)}
 	if o.Started != "" {
-		parts = append(parts, "measured "+label(o.Started))
+		parts = append(parts, "measured "+figure.Label(o.Started))
 	}
 	if o.Commit != "" {
-		parts = append(parts, "commit "+label(o.Commit))
+		parts = append(parts, "commit "+figure.Label(o.Commit))
 	}
 	return strings.Join(parts, " · ")
 }
@@ -71,19 +72,19 @@ func (o RunOrigin) source() string {
 func positive(v float64) bool { return v > 0 && !math.IsInf(v, 0) }
 
 // ratioPanel draws cases that differ in the colour of better or worse.
-func ratioPanel(title string, rows []CaseChange, axis valueAxis) *plot.Plot {
-	p := newPanel(title)
-	axis.apply(&p.X)
-	nominalAxis(p, shortNames(caseNames(rows)), true)
-	addGrid(p, true, true)
-	p.Add(polyline{points: [][2]float64{{1, p.Y.Min}, {1, p.Y.Max}}, color: inkOf(roleMuted), width: 1.2, dashes: dashed})
+func ratioPanel(title string, rows []CaseChange, axis figure.Axis) *plot.Plot {
+	p := figure.NewPanel(title)
+	axis.Apply(&p.X)
+	figure.NominalAxis(p, shortNames(caseNames(rows)), true)
+	figure.AddGrid(p, true, true)
+	p.Add(figure.Polyline{Points: [][2]float64{{1, p.Y.Min}, {1, p.Y.Max}}, Color: figure.Color(figure.Muted), Width: 1.2, Dashes: figure.Dashed})
 	for i, x := range rows {
-		row := rowAt(i, len(rows))
+		row := figure.RowAt(i, len(rows))
 		lo, hi := x.Change/(1+x.Noise), x.Change*(1+x.Noise)
 		series := ratioSeries(x.Sign)
-		p.Add(interval{lo: lo, hi: hi, row: row, color: inkOf(seriesRole(series))})
-		p.Add(mark{x: x.Change, y: row, style: glyph(series, 4)})
-		p.Add(besides{lo: lo, hi: hi, row: row, text: times(x.Change)})
+		p.Add(figure.Interval{Lo: lo, Hi: hi, Row: row, Color: figure.Color(figure.Series(series))})
+		p.Add(figure.Mark{X: x.Change, Y: row, Style: figure.Glyph(series, 4)})
+		p.Add(figure.Besides{Lo: lo, Hi: hi, Row: row, Text: times(x.Change)})
 	}
 	return p
 }

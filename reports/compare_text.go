@@ -3,7 +3,6 @@ package reports
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"onebit/bench/noise"
 	"onebit/bench/results"
 	"onebit/internal/count"
+	"onebit/reports/doc"
 )
 
 const (
@@ -152,7 +152,7 @@ func (c *Comparison) power() string {
 }
 
 // next is the command that tells what two runs at different times can't.
-func (c *Comparison) next() command {
+func (c *Comparison) next() doc.Command {
 	suite := ""
 	for _, x := range c.Cases {
 		switch results.ParseName(x.Name).Base {
@@ -162,7 +162,7 @@ func (c *Comparison) next() command {
 			suite = " --suite models"
 		}
 	}
-	return command{"onebit gate" + suite + " --base-binary OLD --head-binary NEW", "measures both programs in turns, which shows less"}
+	return doc.Command{Line: "onebit gate" + suite + " --base-binary OLD --head-binary NEW", Does: "measures both programs in turns, which shows less"}
 }
 
 // atLeast names a difference that noise hides, which hostile or tiny files can make absurd.
@@ -202,56 +202,12 @@ func moved(changes []CaseChange) []CaseChange {
 	return slices.DeleteFunc(slices.Clone(changes), func(c CaseChange) bool { return c.Sign == 0 })
 }
 
-// CompareTextOptions says how WriteText writes.
-type CompareTextOptions struct {
-	Width int  // of a line; 0 means any
-	All   bool // show every case
-}
-
-// WriteText writes the verdict, what qualifies it, and tables of what clears the noise.
-func (c *Comparison) WriteText(w io.Writer, opt CompareTextOptions) error {
-	var b strings.Builder
-	for _, line := range []string{c.Verdict, c.power(), c.next().text()} {
-		writeWrapped(&b, "", line, opt.Width)
-	}
-	for _, remark := range c.remarks() {
-		writeWrapped(&b, "", remark, opt.Width)
-	}
-	shown := moved(c.Cases)
-	switch {
-	case opt.All:
-		shown = c.Cases
-		b.WriteString("\nAll cases:\n")
-	case len(shown) > 0:
-		b.WriteString("\nBeyond noise:\n")
-	default:
-		shown = c.largest()
-		fmt.Fprintf(&b, "\nNo case is beyond noise. The largest of %s:\n", count.Of(len(c.Cases), "difference"))
-	}
-	c.writeCases(&b, shown, opt.Width)
-	if memory := moved(c.Memory); len(memory) > 0 {
-		b.WriteString("\nPeak memory beyond its noise:\n")
-		c.writeCases(&b, firstOf(&memory), opt.Width)
-		writeMore(&b, len(memory))
-	}
-	c.writeExact(&b, opt)
-	c.writeCeilings(&b, opt)
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
 // firstOf takes the first rows of a list, and leaves the rest.
 func firstOf[T any](list *[]T) []T {
 	n := min(len(*list), topRows)
 	first := (*list)[:n]
 	*list = (*list)[n:]
 	return first
-}
-
-func writeMore(b *strings.Builder, n int) {
-	if n > 0 {
-		fmt.Fprintf(b, "and %d more\n", n)
-	}
 }
 
 // remarks are the lines between the verdict and the tables.
@@ -354,29 +310,6 @@ func (c *Comparison) largest() []CaseChange {
 
 func (c CaseChange) inNoise() float64 { return math.Abs(math.Log(c.Change)) / math.Log1p(c.Noise) }
 
-// writeCases writes a table of cases: a column for each key in which they differ, then the numbers.
-func (c *Comparison) writeCases(b *strings.Builder, cases []CaseChange, width int) {
-	columns := nameColumns(b, caseNames(cases), width)
-	old := &textColumn{title: c.Old.Label, right: true, drop: 2}
-	new := &textColumn{title: c.New.Label, right: true, drop: 1}
-	change := &textColumn{title: "change", right: true}
-	scatter := &textColumn{title: "noise", right: true, drop: 3}
-	ceiling := &textColumn{title: "÷ ceiling", right: true, drop: 4}
-	for _, x := range cases {
-		format := results.UnitOf(x.Unit).Format
-		old.add(format(x.Old))
-		new.add(format(x.New))
-		change.add(signed(x.Change))
-		scatter.add("±" + percent(x.Noise))
-		per := ""
-		if len(x.PerCeiling) > 0 {
-			per = signed(x.PerCeiling[0])
-		}
-		ceiling.add(per)
-	}
-	writeAligned(b, append(columns, old, new, change, scatter, ceiling), width)
-}
-
 func signed(ratio float64) string {
 	change := 100 * (ratio - 1)
 	if math.Abs(change) >= 99.5 {
@@ -391,91 +324,4 @@ func caseNames(cases []CaseChange) []string {
 		out[i] = c.Name
 	}
 	return out
-}
-
-// nameColumns makes a column of each key in which names differ. What they have in common stands in a
-// line above.
-func nameColumns(b *strings.Builder, full []string, width int) []*textColumn {
-	parsed := make([]results.Name, len(full))
-	var keys []string
-	for i, name := range full {
-		parsed[i] = results.ParseName(name)
-		for _, k := range parsed[i].Keys {
-			if !slices.Contains(keys, k.Key) {
-				keys = append(keys, k.Key)
-			}
-		}
-	}
-	shared := func(get func(results.Name) string) bool {
-		return !slices.ContainsFunc(parsed, func(n results.Name) bool { return get(n) != get(parsed[0]) })
-	}
-	base := func(n results.Name) string { return n.Base }
-	var columns []*textColumn
-	var common []string
-	add := func(title string, get func(results.Name) string) {
-		column := &textColumn{title: title}
-		for _, n := range parsed {
-			column.add(get(n))
-		}
-		columns = append(columns, column)
-	}
-	if shared(base) {
-		common = append(common, parsed[0].Base)
-	} else {
-		add("case", base)
-	}
-	for _, key := range keys {
-		get := func(n results.Name) string { return n.Get(key) }
-		if shared(get) {
-			common = append(common, strings.TrimPrefix(key+"="+get(parsed[0]), "="))
-		} else {
-			add(key, get)
-		}
-	}
-	writeWrapped(b, "  ", strings.Join(common, " "), width)
-	return columns
-}
-
-// writeExact lists what is computed and differs.
-func (c *Comparison) writeExact(b *strings.Builder, opt CompareTextOptions) {
-	if len(c.Exact) == 0 {
-		return
-	}
-	b.WriteString("\nComputed values that differ:\n")
-	rest := c.Exact
-	shown := rest
-	if opt.All {
-		rest = nil
-	} else {
-		shown = firstOf(&rest)
-	}
-	var full []string
-	unit, old, new := &textColumn{title: "unit"}, &textColumn{title: c.Old.Label, right: true}, &textColumn{title: c.New.Label, right: true}
-	for _, x := range shown {
-		full = append(full, x.Name)
-		format := results.UnitOf(x.Unit).Format
-		if format(x.Old) == format(x.New) {
-			format = exactNumber
-		}
-		unit.add(x.Unit)
-		old.add(format(x.Old))
-		new.add(format(x.New))
-	}
-	writeAligned(b, append(nameColumns(b, full, opt.Width), unit, old, new), opt.Width)
-	writeMore(b, len(rest))
-}
-
-// writeCeilings writes what the machine did.
-func (c *Comparison) writeCeilings(b *strings.Builder, opt CompareTextOptions) {
-	if len(c.Ceilings) == 0 {
-		return
-	}
-	b.WriteString("\nThe machine:\n")
-	what, class, change := &textColumn{title: "ceiling"}, &textColumn{title: "of"}, &textColumn{title: "rate", right: true}
-	for _, x := range c.Ceilings {
-		what.add(x.What)
-		class.add(x.Class)
-		change.add(signed(x.Speed))
-	}
-	writeAligned(b, []*textColumn{what, class, change}, opt.Width)
 }

@@ -5,23 +5,24 @@ import (
 	"image/color"
 	"image/png"
 	"math"
+	"onebit/reports/figure"
 	"testing"
 )
 
 func TestCurves(t *testing.T) {
-	line := func(name string, slope float64) Curve {
-		l := Curve{Name: name}
+	line := func(name string, slope float64) figure.Curve {
+		l := figure.Curve{Name: name}
 		for x := 1.0; x <= 100; x++ {
-			l.Points = append(l.Points, CurvePoint{X: x, Y: slope * x, Low: slope*x - 1, High: slope*x + 1})
+			l.Points = append(l.Points, figure.CurvePoint{X: x, Y: slope * x, Low: slope*x - 1, High: slope*x + 1})
 		}
-		l.Points = append(l.Points, CurvePoint{X: 101, Y: math.NaN()}, CurvePoint{X: math.Inf(1), Y: 1})
+		l.Points = append(l.Points, figure.CurvePoint{X: 101, Y: math.NaN()}, figure.CurvePoint{X: math.Inf(1), Y: 1})
 		return l
 	}
-	c := Curves{
+	c := figure.Curves{
 		Heading: "Losses", X: "step", Y: "loss", Columns: 2,
-		Panels: []CurvePanel{{"left", []Curve{line("a", 1), line("b", 2)}}, {"right", []Curve{line("b", 3)}}},
+		Panels: []figure.CurvePanel{{Title: "left", Lines: []figure.Curve{line("a", 1), line("b", 2)}}, {Title: "right", Lines: []figure.Curve{line("b", 3)}}},
 	}
-	inks := func(c Curves) map[color.NRGBA]int {
+	inks := func(c figure.Curves) map[color.NRGBA]int {
 		var b bytes.Buffer
 		if err := c.WritePNG(&b); err != nil {
 			t.Fatal(err)
@@ -38,7 +39,7 @@ func TestCurves(t *testing.T) {
 		}
 		return count
 	}
-	first, second := inkOf(seriesRole(0)).(color.NRGBA), inkOf(seriesRole(1)).(color.NRGBA)
+	first, second := figure.Color(figure.Series(0)).(color.NRGBA), figure.Color(figure.Series(1)).(color.NRGBA)
 	both := inks(c)
 	if both[first] == 0 || both[second] == 0 {
 		t.Errorf("%d and %d pixels of the two series", both[first], both[second])
@@ -51,7 +52,7 @@ func TestCurves(t *testing.T) {
 	if far := inks(c); far[second] == 0 || far[second] >= both[second] {
 		t.Errorf("%d pixels of the second series on an axis to 1000, %d on one to 300", far[second], both[second])
 	}
-	if err := (&Curves{Panels: []CurvePanel{{"", []Curve{{"a", []CurvePoint{{Y: math.NaN()}}}}}}}).WritePNG(&bytes.Buffer{}); err == nil {
+	if err := (&figure.Curves{Panels: []figure.CurvePanel{{Title: "", Lines: []figure.Curve{{Name: "a", Points: []figure.CurvePoint{{Y: math.NaN()}}}}}}}).WritePNG(&bytes.Buffer{}); err == nil {
 		t.Error("no error without a finite point")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"onebit/bench/names"
 	"onebit/bench/noise"
 	"onebit/bench/results"
+	"onebit/reports/figure"
 )
 
 // A digest is what every report shows: each case's statistics, in an order that depends on names
@@ -238,7 +239,7 @@ func (d *digest) formTasks() {
 		return cmp.Or(naturalCompare(a.base, b.base), naturalCompare(a.subject, b.subject),
 			cmp.Compare(a.ops, b.ops), cmp.Compare(testOrder(a.kind), testOrder(b.kind)), naturalCompare(a.title, b.title))
 	})
-	d.marks = assignMarks(contenders, contenderMark)
+	d.marks = figure.AssignMarks(contenders, figure.ContenderMark)
 }
 
 func newTask(name results.Name) *task {

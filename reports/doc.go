@@ -1,12 +1,12 @@
-// Package reports turns results files into what people read: a self-contained HTML page, PNG plots,
-// an aligned table for the terminal, Markdown and CSV; and it compares two files.
+// Package reports makes documents of results files: each [Kind] recognises results as its own and builds the one
+// [doc.Document] that every printer of onebit/reports/render prints, for a terminal, as a page, as Markdown, CSV, JSON and PNG.
 //
-// Every report is a pure function of the results: the same [results.Set] give the same bytes.
+//	results.txt ── results.Read ── Source ── Build: the kind that recognises it ── Document ── render: a printer
 //
-//	results.txt ── results.Read ── digest ──┬── charts ── figures ──┬── PNG
-//	                                      │                       └── SVG ──┐
-//	                                      ├── sheets, matrices, verdicts ───┴── HTML
-//	                                      └── Markdown, table, CSV
+// Every report is a pure function of the results: the same results give the same bytes. The kinds are kernels and models
+// (kernels.go, models.go: one run may hold both), machine, fleet (several machines), gate, compare, history, profile and
+// kernel. Those that compare runs or look into one build their document from what they found; see [Comparison],
+// [HistoryView], [ProfileDocument] and [KernelDocument].
 //
 // # What the names of benchmarks mean to a report
 //
@@ -39,15 +39,10 @@
 // who is fastest or tied most often, by how much (a geometric mean), and at what error. The tasks
 // follow, folded. Warnings that differ in their numbers alone become one.
 //
-// # Gates
-//
-// [WriteGate] and its like show what onebit gate found, from the file that it left behind. The page draws
-// its many small pictures itself, a value in eight bytes, since gonum's would take a hundred times as much.
-//
 // # Extending
 //
-// A new kind of report is a file that calls registerKind, a new chart a file that calls
-// registerChart. A new table is a sheet, which every kind shows in its way. A chart is drawn once, with gonum/plot; its colours stand for roles, which in HTML
+// A new kind of report is a file that calls [RegisterKind], a new printer a file of onebit/reports/render, and a new chart a file
+// that calls registerChart. A chart is drawn once, by onebit/reports/figure; its colours stand for roles, which on a page
 // become CSS variables with a light and a dark value.
 //
 // # Comparing

@@ -15,6 +15,7 @@ import (
 
 	"onebit/bench/results"
 	"onebit/internal/require"
+	"onebit/reports/figure"
 )
 
 // extremes are finite values that no measurement has.
@@ -72,9 +73,9 @@ func TestExtremes(t *testing.T) {
 						t.Errorf("no figure of %s", c.name)
 					}
 					for _, f := range figures {
-						drawn <- f.name
+						drawn <- f.Name
 						drawCoarsely(f)
-						if _, err := f.svg(); err != nil {
+						if _, err := f.SVG(); err != nil {
 							t.Error(err)
 						}
 					}
@@ -102,10 +103,10 @@ func TestAbsurdAxisIsSaid(t *testing.T) {
 	d := newDigest(fixture(t, extremeResults("1e308")))
 	for _, c := range charts() {
 		for _, f := range c.figures(d) {
-			notes := strings.Join(f.noteLines(), " ")
+			notes := strings.Join(f.NoteLines(), " ")
 			said := slices.ContainsFunc([]string{"was cut before", "beyond the axis", "Not drawn", "Too slow"}, func(s string) bool { return strings.Contains(notes, s) })
 			if !said && c.name != "samples" && c.name != "threads" {
-				t.Errorf("%s: nothing is said of what is not drawn", f.name)
+				t.Errorf("%s: nothing is said of what is not drawn", f.Name)
 			}
 		}
 	}
@@ -113,9 +114,9 @@ func TestAbsurdAxisIsSaid(t *testing.T) {
 
 // drawCoarsely rasterizes a figure of any size in few pixels: what is far off costs as
 // much as it does in many.
-func drawCoarsely(f *figure) {
-	img := vgimg.NewWith(vgimg.UseWH(figureWidth, f.fullHeight()), vgimg.UseDPI(18))
-	f.draw(draw.New(img))
+func drawCoarsely(f *figure.Figure) {
+	img := vgimg.NewWith(vgimg.UseWH(figure.Width, f.FullHeight()), vgimg.UseDPI(18))
+	f.Draw(draw.New(img))
 }
 
 // FuzzFigures draws a figure of each chart of whatever parses as results. An input
@@ -156,7 +157,7 @@ func TestTextsStayInside(t *testing.T) {
 		looked := 0
 		for _, c := range charts() {
 			for _, f := range c.figures(d) {
-				svg, err := f.svg()
+				svg, err := f.SVG()
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -167,8 +168,8 @@ func TestTextsStayInside(t *testing.T) {
 						t.Fatal(err, err2)
 					}
 					looked++
-					if rotated := strings.Contains(strings.Join(f.upward, "\n"), m[3]); !rotated && (x < 0 || x+length > figureWidth) {
-						t.Errorf("%s, %s: %q from %.0f to %.0f", name, f.name, m[3], x, x+length)
+					if rotated := strings.Contains(strings.Join(f.Upward, "\n"), m[3]); !rotated && (x < 0 || x+length > figure.Width) {
+						t.Errorf("%s, %s: %q from %.0f to %.0f", name, f.Name, m[3], x, x+length)
 					}
 				}
 			}

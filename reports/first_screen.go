@@ -12,44 +12,30 @@ import (
 	"onebit/bench/noise"
 	"onebit/bench/results"
 	"onebit/internal/count"
+	"onebit/reports/doc"
+	"onebit/reports/figure"
 
 	"gonum.org/v1/plot"
 )
 
-// A screen is what a reader with five seconds sees of kernels or of models: a sentence, its number, why that is
-// so, a table of all, best first, and what to do next. What is not known is empty.
-type screen struct {
-	Verdict          string
-	Figure, FigureOf string // the verdict's number, unless it names it, and what that is of
-	Why              string
-	Next             command
-	Sheet            *sheet
-	picture          func() *figure // of what the verdict is about, under its condition; nil if there is nothing to draw
-}
-
-// A command is a command line, and what it does in words that follow it.
-type command struct{ Line, Does string }
-
-// text is the verdict, its number and its reason in sentences.
-func (s screen) text() string {
-	if s.Figure == "" && s.FigureOf != "" {
-		return sentences(strings.TrimSuffix(s.Verdict, ".")+" ("+s.FigureOf+").", s.Why)
-	}
-	return sentences(s.Verdict, textIf(s.Figure != "", "It takes "+s.Figure+" "+s.FigureOf+"."), s.Why)
-}
-
-// text is the command as the last line of a report; "" if there is none.
-func (c command) text() string { return textIf(c.Line != "", "next: "+c.Line+" "+c.Does) }
-
 // screens are those of models and of each benchmark that has formats.
-func (d *digest) screens() []screen {
-	var all []screen
+func (d *digest) screens() []doc.First {
+	var all []doc.First
 	if s, ok := d.modelScreen(); ok {
 		all = append(all, s)
 	}
 	for _, m := range d.matrices() {
 		if s, ok := d.formatScreen(m); ok {
 			all = append(all, s)
+		}
+	}
+	// One picture is enough: that of the first verdict.
+	for i, drawn := 0, false; i < len(all); i++ {
+		if f := all[i].Figure; f != nil && f.Figure != nil && !drawn {
+			drawn = true
+			f.Name, f.Width, f.Source = "first-screen", figure.NarrowWidth, d.source()
+		} else {
+			all[i].Figure = nil
 		}
 	}
 	return all
@@ -90,11 +76,11 @@ func (p placed) typical(unit string) (float64, bool) {
 
 // formatScreen ranks the formats of a matrix under the condition of a model that makes text: with most
 // threads or on the GPU, its weights not in a cache if that was measured.
-func (d *digest) formatScreen(m *matrix) (screen, bool) {
+func (d *digest) formatScreen(m *matrix) (doc.First, bool) {
 	decisive := d.decisive(m.columns)
 	rows, shapes := d.place(m, decisive)
 	if len(rows) == 0 {
-		return screen{}, false
+		return doc.First{}, false
 	}
 	var conditioned []string
 	for _, p := range decisive {
@@ -110,16 +96,16 @@ func (d *digest) formatScreen(m *matrix) (screen, bool) {
 	if len(m.sections()) == 1 {
 		what = "Kernels"
 	}
-	s := screen{
-		Sheet:   newSheet(fileName("ranked", m.base), what+", ranked", caption+d.rankedLegend(), rows, d.placedFields(newTimeScale(rows))),
-		picture: func() *figure { return d.formatPicture(rows[0], rows[0].cases[0].panel) },
+	s := doc.First{
+		Table:  newTable(figure.FileName("ranked", m.base), what+", ranked", caption+d.rankedLegend(), rows, d.placedFields(newTimeScale(rows))),
+		Figure: &doc.Figure{Figure: d.formatPicture(rows[0], rows[0].cases[0].panel)},
 	}
 	d.judgeFormats(&s, rows, shapes)
 	return s, true
 }
 
 // judgeFormats says what to take, and what bounds it.
-func (d *digest) judgeFormats(s *screen, rows []placed, shapes []string) {
+func (d *digest) judgeFormats(s *doc.First, rows []placed, shapes []string) {
 	best := rows[0]
 	where := best.cases[0].panel
 	if d.emulated(where) {
@@ -131,14 +117,14 @@ func (d *digest) judgeFormats(s *screen, rows []placed, shapes []string) {
 	if len(shapes) > 1 {
 		over = fmt.Sprintf("%d shapes (geometric mean)", len(shapes))
 	}
-	s.Figure = microseconds(best.ns) + " µs"
-	s.FigureOf = fmt.Sprintf("%s for %s by %s with %s", best.spreadText(), over, best.by(), conditions(where))
+	s.Number = microseconds(best.ns) + " µs"
+	s.NumberOf = fmt.Sprintf("%s for %s by %s with %s", best.spreadText(), over, best.by(), conditions(where))
 	kernel := best.subject + "/" + variantOf(best.contender)
-	s.Next = command{"onebit profile --kernel " + kernel, "says what bounds it"}
+	s.Next = doc.Command{Line: "onebit profile --kernel " + kernel, Does: "says what bounds it"}
 	if roof, ok := best.typical(results.PctRoof); ok {
 		s.Why = boundText(roof, textIf(len(best.cases) > 1, " (median)"))
 		if roof >= memoryBound {
-			s.Next = command{"onebit bench models", "says what that makes of whole models"}
+			s.Next = doc.Command{Line: "onebit bench models", Does: "says what that makes of whole models"}
 		}
 	}
 	s.Why = sentences(s.Why, d.floorDoubt(best.cases[0].stats[results.NsPerOp].Class))
@@ -275,22 +261,22 @@ func (d *digest) ratioOver(a, b placed) float64 {
 	return mean
 }
 
-func (d *digest) placedFields(scale timeScale) []field[placed] {
-	return []field[placed]{
-		{label: names.Format, text: true, cell: func(p placed) sheetCell { return sheetCell{Text: p.subject} }},
-		{label: "by", about: "the variant that is the fastest", text: true, cell: func(p placed) sheetCell {
-			return sheetCell{Text: p.contender, Mark: markHTML(d.marks[p.contender])}
+func (d *digest) placedFields(scale doc.Scale) []doc.Field[placed] {
+	return []doc.Field[placed]{
+		{Label: names.Format, Text: true, Cell: func(p placed) doc.Cell { return doc.Cell{Text: p.subject} }},
+		{Label: "by", About: "the variant that is the fastest", Text: true, Cell: func(p placed) doc.Cell {
+			return doc.Cell{Text: p.contender, Mark: doc.MarkOf(d.marks[p.contender])}
 		}},
-		{label: "µs/op", about: results.UnitOf(results.NsPerOp).About, cell: func(p placed) sheetCell { return sheetCell{Text: microseconds(p.ns) + signsOf(p.cases)} }},
-		{label: "time", about: "shorter is better; the line is the interval", text: true, drop: 5, cell: func(p placed) sheetCell { return scale.cell(p) }},
-		{label: "how sure", text: true, drop: 2, cell: func(p placed) sheetCell { return sheetCell{Text: d.howSure(p)} }},
-		{label: "bits/weight", about: "of the packed weights", drop: 1, cell: func(p placed) sheetCell {
+		{Label: "µs/op", About: results.UnitOf(results.NsPerOp).About, Cell: func(p placed) doc.Cell { return doc.Cell{Text: microseconds(p.ns) + signsOf(p.cases)} }},
+		{Label: "time", About: "shorter is better; the line is the interval", Text: true, Drop: 5, Cell: func(p placed) doc.Cell { return scale.Cell(p.length()) }},
+		{Label: "how sure", Text: true, Drop: 2, Cell: func(p placed) doc.Cell { return doc.Cell{Text: d.howSure(p)} }},
+		{Label: "bits/weight", About: "of the packed weights", Drop: 1, Cell: func(p placed) doc.Cell {
 			bytes, ok := p.over[0].task.bytesPerWeight(p.cases[0])
-			return sheetCell{Text: textIf(ok, formatBits(8*bytes))}
+			return doc.Cell{Text: textIf(ok, formatBits(8*bytes))}
 		}},
-		{label: "error", about: results.UnitOf(results.NMSE).About, drop: 3, cell: func(p placed) sheetCell {
+		{Label: "error", About: results.UnitOf(results.NMSE).About, Drop: 3, Cell: func(p placed) doc.Cell {
 			v, ok := p.typical(results.NMSE)
-			return sheetCell{Text: textIf(ok, decibels(v))}
+			return doc.Cell{Text: textIf(ok, decibels(v))}
 		}},
 	}
 }
@@ -380,7 +366,7 @@ func boundText(roof float64, of string) string {
 // modelScreen lists the models by the speed of their fastest contender. The
 // slowest leads, the one that a choice matters to: a small model is not a
 // better large one.
-func (d *digest) modelScreen() (screen, bool) {
+func (d *digest) modelScreen() (doc.First, bool) {
 	type row struct {
 		m *model
 		s *standing
@@ -392,40 +378,40 @@ func (d *digest) modelScreen() (screen, bool) {
 		}
 	}
 	if len(rows) == 0 {
-		return screen{}, false
+		return doc.First{}, false
 	}
 	rate := func(r row) float64 { v, _ := r.s.best().center(results.TokenRate); return v }
 	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(rate(a), rate(b)) })
 	run := func(r row) *run { return r.m.run(r.s.best().contender, r.s.panel) }
-	fields := []field[row]{
-		{label: names.Model, text: true, cell: func(r row) sheetCell { return sheetCell{Text: cmp.Or(r.m.name, names.BaseModel)} }},
-		{label: "by", text: true, cell: func(r row) sheetCell {
+	fields := []doc.Field[row]{
+		{Label: names.Model, Text: true, Cell: func(r row) doc.Cell { return doc.Cell{Text: cmp.Or(r.m.name, names.BaseModel)} }},
+		{Label: "by", Text: true, Cell: func(r row) doc.Cell {
 			name := r.s.best().contender
-			return sheetCell{Text: name, Mark: markHTML(d.marks[name])}
+			return doc.Cell{Text: name, Mark: doc.MarkOf(d.marks[name])}
 		}},
-		{label: names.Threads, drop: 5, cell: func(r row) sheetCell { return sheetCell{Text: r.s.panel.threads} }},
-		{label: "speed", about: "of the test that leads: making text, if that was measured", cell: func(r row) sheetCell { return sheetCell{Text: signedSpeed(r.s.best()).Text, Remark: r.s.task.shape} }},
-		{label: "at most", about: "what reading the weights alone would allow", drop: 3, cell: func(r row) sheetCell {
+		{Label: names.Threads, Drop: 5, Cell: func(r row) doc.Cell { return doc.Cell{Text: r.s.panel.threads} }},
+		{Label: "speed", About: "of the test that leads: making text, if that was measured", Cell: func(r row) doc.Cell { return doc.Cell{Text: signedSpeed(r.s.best()).Text, Remark: r.s.task.shape} }},
+		{Label: "at most", About: "what reading the weights alone would allow", Drop: 3, Cell: func(r row) doc.Cell {
 			most, ok := ceilingOf(r.s.best())
-			return sheetCell{Text: textIf(ok, results.UnitOf(results.TokenRate).Format(most))}
+			return doc.Cell{Text: textIf(ok, results.UnitOf(results.TokenRate).Format(most))}
 		}},
-		{label: "memory", about: results.UnitOf(results.PeakRSS).About, drop: 2, cell: func(r row) sheetCell { return sheetCell{Text: valueIn(run(r).peak(), results.PeakRSS)} }},
-		{label: "planned", about: results.UnitOf(results.PlanBytes).About, drop: 6, cell: func(r row) sheetCell { return sheetCell{Text: run(r).planned()} }},
-		{label: "kld", about: results.UnitOf(results.KLD).About, drop: 1, cell: func(r row) sheetCell { return errorCell(r.m.logitsOf(run(r)), results.KLD) }},
-		{label: "how sure", text: true, drop: 4, cell: func(r row) sheetCell {
+		{Label: "memory", About: results.UnitOf(results.PeakRSS).About, Drop: 2, Cell: func(r row) doc.Cell { return doc.Cell{Text: valueIn(run(r).peak(), results.PeakRSS)} }},
+		{Label: "planned", About: results.UnitOf(results.PlanBytes).About, Drop: 6, Cell: func(r row) doc.Cell { return doc.Cell{Text: run(r).planned()} }},
+		{Label: "kld", About: results.UnitOf(results.KLD).About, Drop: 1, Cell: func(r row) doc.Cell { return errorCell(r.m.logitsOf(run(r)), results.KLD) }},
+		{Label: "how sure", Text: true, Drop: 4, Cell: func(r row) doc.Cell {
 			text := cmp.Or(speedOf(r.s.best()).Remark, unknownSpread)
 			if r.s.ties > 0 {
 				text += ", " + count.Of(r.s.ties, "tie")
 			}
-			return sheetCell{Text: text}
+			return doc.Cell{Text: text}
 		}},
 	}
 	caption := "Each model by its fastest variant, the slowest model first. packed: the weights are repacked on loading; native: they are read as the file holds them; " +
 		"kld: divergence of the predictions from those in float64, in nats. " + strings.Split(d.rankedLegend(), ";")[0] + "."
 	first := rows[0]
-	s := screen{
-		Sheet:   newSheet("ranked-models", "Models, ranked", caption, rows, fields),
-		picture: func() *figure { return d.modelPicture(first.m, first.s) },
+	s := doc.First{
+		Table:  newTable("ranked-models", "Models, ranked", caption, rows, fields),
+		Figure: &doc.Figure{Figure: d.modelPicture(first.m, first.s)},
 	}
 	if d.emulated(first.s.panel) {
 		s.Verdict = d.noAdvice()
@@ -434,8 +420,8 @@ func (d *digest) modelScreen() (screen, bool) {
 	best := first.s.best()
 	speed := speedOf(best)
 	s.Verdict = fmt.Sprintf("%s makes %s here.", cmp.Or(first.m.name, names.BaseModel), speed.Text)
-	s.FigureOf = fmt.Sprintf("%s in %s by %s with %s", cmp.Or(speed.Remark, unknownSpread), first.s.task.shape, best.byScheme(), conditions(first.s.panel))
-	s.Next = command{"onebit profile", "says where a token's time goes"}
+	s.NumberOf = fmt.Sprintf("%s in %s by %s with %s", cmp.Or(speed.Remark, unknownSpread), first.s.task.shape, best.byScheme(), conditions(first.s.panel))
+	s.Next = doc.Command{Line: "onebit profile", Does: "says where a token's time goes"}
 	if most, ok := ceilingOf(best); ok {
 		s.Why = fmt.Sprintf("Reading its weights alone would allow %s", results.UnitOf(results.TokenRate).Format(most))
 		if roof, known := best.center(results.PctRoof); known && roof >= memoryBound {
@@ -486,20 +472,9 @@ func (d *digest) title() string {
 	return strings.Join(parts, " · ")
 }
 
-// picture draws what the first verdict is about, small enough for a phone; nil if there is nothing to draw.
-func picture(screens []screen) *figure {
-	for _, s := range screens {
-		if f := s.picture(); f != nil {
-			f.name, f.width = "first-screen", narrowWidth
-			return f
-		}
-	}
-	return nil
-}
-
 // formatPicture is what speed costs in error; where errors were not measured, the times of the best format
 // in the largest shape.
-func (d *digest) formatPicture(best placed, where panel) *figure {
+func (d *digest) formatPicture(best placed, where panel) *figure.Figure {
 	if t := d.errorSpeed(func(p panel) bool { return p == where }); t != nil {
 		t.narrow = true
 		t.heading = "Error against speed with " + conditions(where)
@@ -510,15 +485,15 @@ func (d *digest) formatPicture(best placed, where panel) *figure {
 	who := contenders(timed.cases)
 	fastestFirst(who, timed.cases)
 	rows, cut := d.latencyPanels(timed, []panel{where}, who)
-	f := &figure{heading: label(t.title), reading: d.latencyReading(timed), panels: rows, height: rowsHeight(max(len(who), 3), 1)}
+	f := &figure.Figure{Heading: figure.Label(t.title), Reading: d.latencyReading(timed), Panels: rows, Height: figure.RowsHeight(max(len(who), 3), 1)}
 	if cut {
-		f.notes = []string{beyondAxis}
+		f.Notes = []string{beyondAxis}
 	}
 	return f
 }
 
 // modelPicture is the speed of a model's contenders in the test that leads.
-func (d *digest) modelPicture(m *model, s *standing) *figure {
+func (d *digest) modelPicture(m *model, s *standing) *figure.Figure {
 	t := s.task.in(s.panel)
 	if !measured(t.cases, results.TokenRate) {
 		return nil
@@ -526,9 +501,23 @@ func (d *digest) modelPicture(m *model, s *standing) *figure {
 	who := slices.DeleteFunc(m.fastestFirst(), func(name string) bool {
 		return !slices.ContainsFunc(t.cases, func(c *caseStats) bool { return c.contender == name })
 	})
-	return &figure{
-		heading: label(m.title("tokens per second, " + testLabel(t))), reading: d.throughputReading(t),
-		panels: [][]*plot.Plot{{d.throughputPanel(t, s.panel, who, throughputAxis(t), true)}},
-		height: rowsHeight(max(len(who), 3), 1), legend: []legendEntry{ceilingLegend}, notes: m.ceilingNotes(),
+	return &figure.Figure{
+		Heading: figure.Label(m.title("tokens per second, " + testLabel(t))), Reading: d.throughputReading(t),
+		Panels: [][]*plot.Plot{{d.throughputPanel(t, s.panel, who, throughputAxis(t), true)}},
+		Height: figure.RowsHeight(max(len(who), 3), 1), Legend: []figure.LegendEntry{ceilingLegend}, Notes: m.ceilingNotes(),
 	}
+}
+
+// length is the time with where the next run's is expected.
+func (p placed) length() doc.Length {
+	spread, _ := p.spread()
+	return doc.Length{Value: p.ns, Low: p.ns / (1 + spread), High: p.ns * (1 + spread)}
+}
+
+func newTimeScale(rows []placed) doc.Scale {
+	var all []doc.Length
+	for _, p := range rows {
+		all = append(all, p.length())
+	}
+	return doc.NewScale(all, false)
 }

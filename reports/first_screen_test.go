@@ -11,6 +11,7 @@ import (
 
 	"onebit/bench/noise"
 	"onebit/bench/results"
+	"onebit/reports/figure"
 )
 
 // rankedFormats is three formats on two shapes: b is twice as fast as a, c is as fast as a. The variant
@@ -40,7 +41,7 @@ func TestFormatsAreRanked(t *testing.T) {
 		t.Fatalf("%d screens, want 1", len(screens))
 	}
 	// √(500 · 2000) = 1000 ns; 16 bytes for 64 weights are 2 bits.
-	checkSheet(t, screens[0].Sheet, [][]string{
+	checkSheet(t, screens[0].Table, [][]string{
 		{"format", "by", "µs/op", "time", "how sure", "bits/weight", "error"},
 		{"b", "x", "1.00", "██████████", "±0 %", "2", "−40 dB"},
 		{"a", "x", "2.00", "████████████████████", "±0 %", "2", "−40 dB"},
@@ -48,8 +49,8 @@ func TestFormatsAreRanked(t *testing.T) {
 	})
 	const want = "b is the fastest format here, 2.0 times ahead of a. It takes 1.00 µs ±0 % for 2 shapes (geometric mean) by x with 2 threads, cold cache. " +
 		"It is bound by memory: it reads its weights at 75.0 % (median) of what reading alone reaches. The noise is unknown: there are too few A/A pairs."
-	if screens[0].text() != want {
-		t.Errorf("advice %q, want %q", screens[0].text(), want)
+	if firstText(screens[0]) != want {
+		t.Errorf("advice %q, want %q", firstText(screens[0]), want)
 	}
 	if got := d.title(); got != "onebit · Some CPU · 2026-11-22 · 0123456" {
 		t.Errorf("title %q", got)
@@ -60,7 +61,7 @@ func TestModelsAreRanked(t *testing.T) {
 	const line = "BenchmarkModel/model=%s/variant=v/test=tg8/threads=2 1 5 ns/op %d tok/s 80 %%roof"
 	d := newDigest(fixture(t, []byte(repeat(6, fmt.Sprintf(line, "slow", 50))+repeat(6, fmt.Sprintf(line, "quick", 100)))))
 	want := "slow makes 50.0 tok/s here (±? in tg8 by v with 2 threads). Reading its weights alone would allow 62.5 tok/s: it is bound by memory. quick makes 100 tok/s."
-	if got := d.screens()[0].text(); got != want {
+	if got := firstText(d.screens()[0]); got != want {
 		t.Errorf("advice %q, want %q", got, want)
 	}
 }
@@ -94,11 +95,11 @@ func TestAdviceOfGPUs(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newDigest(fixture(t, []byte(c.text))).screens()[0]
-			if !strings.HasPrefix(s.text(), c.want) {
-				t.Errorf("advice %q, want %q", s.text(), c.want)
+			if !strings.HasPrefix(firstText(s), c.want) {
+				t.Errorf("advice %q, want %q", firstText(s), c.want)
 			}
-			if by := s.Sheet.Rows[0][1].Text; !strings.Contains(c.want, " by "+by+" ") && !strings.HasPrefix(c.want, "No advice") {
-				t.Errorf("the table begins with %q, the advice is %q", by, s.text())
+			if by := s.Table.Rows[0][1].Text; !strings.Contains(c.want, " by "+by+" ") && !strings.HasPrefix(c.want, "No advice") {
+				t.Errorf("the table begins with %q, the advice is %q", by, firstText(s))
 			}
 		})
 	}
@@ -122,7 +123,7 @@ func TestFirstScreenOrder(t *testing.T) {
 	text := rankedFormats() + "# warning: this is a virtual machine\n# warning: a CPU was busy\n"
 	page := renderAll(t, text)
 	at := 0
-	for _, want := range []string{`<h1>onebit · Some CPU`, `class="verdict">b is the fastest format here`, `class="figure">1.00 µs`, "Formats, ranked", `class="grave">a CPU was busy`, "<summary>2 warnings", "this is a virtual machine"} {
+	for _, want := range []string{`<h1>onebit · Some CPU`, `class="verdict">B is the fastest format here`, `class="number">1.00 µs`, "Formats, ranked", `class="grave">a CPU was busy`, "<summary>2 warnings", "this is a virtual machine"} {
 		i := strings.Index(page[at:], want)
 		if i < 0 {
 			t.Fatalf("the page lacks %q, or has it too early", want)
@@ -159,15 +160,15 @@ func TestPictureIsTheVerdicts(t *testing.T) {
 	d := newDigest(fixture(t, []byte(text.String())))
 	screens := d.screens()
 	f := picture(screens)
-	if f == nil || len(f.panels) != 1 || len(f.panels[0]) != 1 {
+	if f == nil || len(f.Panels) != 1 || len(f.Panels[0]) != 1 {
 		t.Fatalf("the picture is %+v, want one panel", f)
 	}
-	for _, said := range []string{screens[0].text(), f.reading, f.heading} {
+	for _, said := range []string{firstText(screens[0]), f.Reading, f.Heading} {
 		if !strings.Contains(said, "with 2 threads, cold cache") {
 			t.Errorf("not about the verdict's condition: %q", said)
 		}
 	}
-	svg, err := f.svg()
+	svg, err := f.SVG()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,8 +178,8 @@ func TestPictureIsTheVerdicts(t *testing.T) {
 	for _, m := range regexp.MustCompile(`<text x="([0-9.]+)"[^>]* textLength="([0-9.]+)"[^>]*>([^<]*)<`).FindAllStringSubmatch(svg, -1) {
 		x, _ := strconv.ParseFloat(m[1], 64)
 		width, _ := strconv.ParseFloat(m[2], 64)
-		if !strings.Contains(m[0], "rotate") && x+width > narrowWidth {
-			t.Errorf("%q ends at %.0f of %d", m[3], x+width, narrowWidth)
+		if !strings.Contains(m[0], "rotate") && x+width > figure.NarrowWidth {
+			t.Errorf("%q ends at %.0f of %d", m[3], x+width, figure.NarrowWidth)
 		}
 	}
 }
@@ -190,7 +191,7 @@ BenchmarkModel/model=m/variant=v/test=tg16/threads=2 1 5 ns/op 50 tok/s
 BenchmarkModel/model=m/variant=v/test=pp16/threads=2 1 5 ns/op 90 tok/s
 `
 	f := picture(newDigest(fixture(t, []byte(text))).screens())
-	if f == nil || f.reading != "Fastest at tg16 with 2 threads: v, 50.0 tok/s." || len(f.panels) != 1 {
+	if f == nil || f.Reading != "Fastest at tg16 with 2 threads: v, 50.0 tok/s." || len(f.Panels) != 1 {
 		t.Errorf("the picture is %+v", f)
 	}
 }
@@ -200,10 +201,10 @@ func TestFirstScreenMedian(t *testing.T) {
 	d := newDigest(fixture(t, []byte("BenchmarkMatVec/format=f/variant=v/rows=2/cols=2/threads=1/cache=cold 1 5 ns/op 20 %roof 0.001 nmse\n"+
 		"BenchmarkMatVec/format=f/variant=v/rows=4/cols=2/threads=1/cache=cold 1 9 ns/op 60 %roof 0.003 nmse\n")))
 	all := d.screens()
-	if len(all) != 1 || !strings.Contains(all[0].text(), "at 40.0 % (median)") {
+	if len(all) != 1 || !strings.Contains(firstText(all[0]), "at 40.0 % (median)") {
 		t.Fatalf("%d screens, the first %+v", len(all), all)
 	}
-	if row := all[0].Sheet.Rows[0]; row[len(row)-1].Text != "−27 dB" {
+	if row := all[0].Table.Rows[0]; row[len(row)-1].Text != "−27 dB" {
 		t.Errorf("%+v, want an nmse of 0.002 in dB", row)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"onebit/bench/names"
 	"onebit/bench/results"
 	"onebit/internal/term"
+	"onebit/reports/figure"
 )
 
 // A fleet is the results of several machines. Each has a digest of its own: noise floors, ceilings and
@@ -54,7 +55,7 @@ const (
 )
 
 // newFleet digests the results of several machines.
-func newFleet(found *results.Fleet) *fleet {
+func newFleet(found *Source) *fleet {
 	f := &fleet{warnings: found.Warnings}
 	var cases []*caseStats
 	for _, res := range found.Machines {
@@ -73,7 +74,7 @@ func newFleet(found *results.Fleet) *fleet {
 			contenders = append(contenders, c.contender)
 		}
 	}
-	marks := assignMarks(slices.DeleteFunc(contenders, func(name string) bool { return name == "" }), contenderMark)
+	marks := figure.AssignMarks(slices.DeleteFunc(contenders, func(name string) bool { return name == "" }), figure.ContenderMark)
 	for _, m := range f.members {
 		m.marks = marks
 	}
@@ -232,10 +233,10 @@ func lineupOf(t *task) [2]string {
 
 // formatOrderOf is the place of a lineup's format among those that are known.
 func formatOrderOf(l *lineup) int {
-	if i := slices.Index(formatOrder, l.subject); i >= 0 {
+	if i := slices.Index(figure.FormatOrder, l.subject); i >= 0 {
 		return i
 	}
-	return len(formatOrder)
+	return len(figure.FormatOrder)
 }
 
 // tasksOf are a machine's tasks of a lineup.

@@ -4,79 +4,103 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"slices"
 
 	"onebit/bench/results"
 	"onebit/internal/count"
+	"onebit/reports/doc"
 )
 
-// A pageMachine is what one of several machines says of itself.
-type pageMachine struct {
-	Name, Noise string
-	Environment []fact
-}
-
-// WriteFleet writes a report of several machines into dir, as Write does of one.
-func WriteFleet(ctx context.Context, dir string, found *results.Fleet, opt WriteOptions) error {
-	if len(found.Machines) == 1 {
-		return Write(ctx, dir, oneMachine(found), opt)
-	}
-	return writeFolder(ctx, dir, opt, func(w io.Writer) (drawing, error) {
-		f := newFleet(found)
-		drawn, err := f.draw(ctx)
-		if err != nil {
-			return drawn, err
-		}
-		return drawn, f.writePage(w, drawn, plotsFolder+"/")
+func init() {
+	RegisterKind(Kind{
+		Name: "fleet",
+		Recognise: func(s *Source) bool {
+			return len(s.Machines) > 1 && slices.ContainsFunc(s.Machines, func(r *results.Set) bool { return !IsMachine(r) })
+		},
+		Build: func(_ context.Context, s *Source) (*doc.Document, error) {
+			return newFleet(s).document(), nil
+		},
 	})
 }
 
-// oneMachine is a fleet of one as the results of a machine.
-func oneMachine(found *results.Fleet) *results.Set {
-	res := *found.Machines[0]
-	res.Warnings = slices.Concat(res.Warnings, found.Warnings)
-	return &res
-}
-
-// writeFleetHTML writes the page that needs nothing beside it.
-func writeFleetHTML(ctx context.Context, w io.Writer, f *fleet) error {
-	drawn, err := f.draw(ctx)
-	if err != nil {
-		return err
-	}
-	return f.writePage(w, drawn, "")
-}
-
-func (f *fleet) writePage(w io.Writer, drawn drawing, plots string) error {
-	p := page{
-		shell:           newShell(f.title(), f.subtitle()),
-		ProblemsHeading: f.problemsHeading(), Doubts: f.doubts(), Grave: f.grave(),
-		Screens: []screen{{Verdict: f.advice(), Sheet: f.bestSheet()}}, Kernels: "Case by case",
-		Noise: f.noiseLine(), NoiseLine: f.noiseLine(), Glossary: f.glossary(), Tables: f.pageTables(), Raw: f.rawText(),
-	}
-	for _, s := range []*sheet{f.codeSheet(), f.machinesSheet()} {
-		if len(s.Rows) > 0 {
-			p.Screens = append(p.Screens, screen{Sheet: s})
+// document shows machines side by side.
+func (f *fleet) document() *doc.Document {
+	first := doc.First{Verdict: f.advice(), Table: f.bestSheet()}
+	if l := f.lead(); l != nil {
+		if picture := f.picture(l); picture != nil {
+			picture.Name, picture.Source = "first-screen", f.source()
+			first.Figure = &doc.Figure{Figure: picture}
 		}
 	}
-	for _, failure := range f.failures() {
-		p.Failures = append(p.Failures, pageFailure{failure.Name.Full, failure.Reason})
+	if len(first.Table.Rows) == 0 || len(first.Table.Columns) < 2 {
+		first.Table = nil
 	}
-	if drawn.picture != nil {
-		figure := newPageFigure(*drawn.picture, plots)
-		p.Picture = &figure
+	d := &doc.Document{
+		Title: f.title(), Subtitle: f.subtitle(), First: []doc.First{first}, Grave: f.grave(), Failures: failuresOf(f.failures()), Doubts: f.doubts(),
+		Remarks: []string{f.noiseLine()}, Words: slices.Concat(signWords, words),
 	}
-	for _, c := range drawn.charts {
-		p.Charts = append(p.Charts, newPageChart(c, plots))
+	for _, t := range []*doc.Table{f.codeSheet(), f.machinesSheet()} {
+		if len(t.Rows) > 0 && len(t.Columns) > 1 {
+			heading := t.Heading
+			t.Heading = ""
+			d.Add((&doc.Section{ID: t.ID + "-section", Heading: heading}).Add(t))
+		}
 	}
-	if m := f.pageMatrix(); len(m.Parts) > 0 {
-		p.Matrices = []pageMatrix{m}
+	d.Add(f.casesSection(), f.machinesSection())
+	left := maxRows
+	for i, base := range f.bases() {
+		if !foldedBase(base) {
+			t := caseTable(f.members, base, max(left, leastRows))
+			t.Caption = "Cases of all machines. Medians with 95% confidence intervals; onebit report --format csv prints all."
+			left -= len(t.Rows)
+			d.Add((&doc.Section{ID: fmt.Sprint("table-", i+1), Heading: base + " table", Only: doc.Page}).Add(t))
+		}
 	}
+	d.Add(glossarySection(f.glossary()), reproduceSection("", f.rawText()))
+	addRecords(d, f.members)
+	d.Data = f.json()
+	return d
+}
+
+func (f *fleet) source() []string { return []string{f.subtitle(), f.noiseLine()} }
+
+// machinesSection is what each machine says of itself.
+func (f *fleet) machinesSection() *doc.Section {
+	s := &doc.Section{ID: "machine", Heading: "Machines and noise", Only: doc.Page | doc.Markdown}
+	s.Add(doc.Text{Words: f.noiseLine()})
 	for _, m := range f.members {
-		p.Machines = append(p.Machines, pageMachine{m.heading(), m.noiseText(), m.environment()})
+		s.Add((&doc.Section{Heading: m.heading(), Folded: true}).Add(doc.Text{Words: m.noiseText()}, doc.Facts{List: m.environment()}))
 	}
-	return renderPage(w, pageTemplate(), p)
+	return s
+}
+
+// casesSection shows every case on every machine, a table for each kind of work, and draws them.
+func (f *fleet) casesSection() *doc.Section {
+	s := &doc.Section{ID: "kernels", Heading: "Case by case", Only: doc.Page | doc.Markdown}
+	across := f.across(f.members)
+	rows := f.caseRows()
+	shown := rows[:min(len(rows), mostCases)]
+	for len(shown) > 0 {
+		l, n := shown[0].lineup, 1
+		for n < len(shown) && shown[n].lineup == l {
+			n++
+		}
+		fields := []doc.Field[caseRow]{{Label: "case", Text: true, Cell: func(r caseRow) doc.Cell {
+			return doc.Cell{Text: r.title, More: []string{r.panel.String()}}
+		}}}
+		for i, m := range across {
+			fields = append(fields, doc.Field[caseRow]{Label: m.heading(), Text: true, Cell: func(r caseRow) doc.Cell { return f.caseCell(r, i) }})
+		}
+		t := newTable("cases-"+l.subject, l.title()+" on each machine", l.title()+": "+caseCaption+f.acrossText(len(across), len(f.members))+
+			textIf(len(rows) > mostCases, fmt.Sprintf(" The first %d of %s: CSV and JSON have all.", mostCases, count.Of(len(rows), "case"))), shown[:n], fields)
+		t.Folded = n < len(rows)
+		s.Add(t)
+		shown = shown[n:]
+	}
+	if charts := fleetChart.section(f.figures(), f.source()); charts != nil {
+		s.Add(charts)
+	}
+	return s
 }
 
 // A caseRow is one case on every machine.
@@ -122,51 +146,18 @@ func (f *fleet) caseRows() []caseRow {
 	return rows
 }
 
-// pageMatrix shows every case on every machine, a part for each kind of work.
-func (f *fleet) pageMatrix() pageMatrix {
-	across := f.across(f.members)
-	var m pageMatrix
-	for _, member := range across {
-		m.Columns = append(m.Columns, member.heading())
-	}
-	rows := f.caseRows()
-	shown := rows[:min(len(rows), mostCases)]
-	var last *lineup
-	for _, r := range shown {
-		if r.lineup != last {
-			last = r.lineup
-			title := last.title()
-			m.Parts = append(m.Parts, pageMatrixPart{
-				Heading: title, Label: title + " on each machine", RowTitle: "case",
-				Caption: title + ": " + caseCaption + f.acrossText(len(across), len(f.members)) +
-					textIf(len(shown) < len(rows), fmt.Sprintf(" The first %d of %s: CSV and JSON have all.", len(shown), count.Of(len(rows), "case"))),
-			})
-		}
-		part := &m.Parts[len(m.Parts)-1]
-		row := pageMatrixRow{Subject: r.title, Shape: r.panel.String()}
-		for i := range across {
-			row.Cells = append(row.Cells, f.caseCell(r, i))
-		}
-		part.Rows = append(part.Rows, row)
-	}
-	if len(m.Parts) == 1 {
-		m.Parts[0].Heading = ""
-	}
-	return m
-}
-
 const caseCaption = "the fastest variant of each machine, its median time, and its share of what reading alone reached there in the same round (the roof). " +
 	"Ties are variants that the machine can't tell from it."
 
 // caseCell is what a machine, by its number, makes of a case, or why it makes nothing.
-func (f *fleet) caseCell(r caseRow, i int) pageCell {
+func (f *fleet) caseCell(r caseRow, i int) doc.Cell {
 	m, s := f.members[i], r.cells[i]
 	if s == nil {
-		return pageCell{Missing: r.whyMissing(m)}
+		return doc.Cell{Text: r.whyMissing(m)}
 	}
-	cell := m.pageCell(s)
+	cell := m.standingCell(s, "")
 	if m.emulated() {
-		cell.Roof, cell.Share = "", ""
+		cell.Share = nil
 	}
 	return cell
 }
@@ -198,9 +189,9 @@ func (f *fleet) rawText() string {
 }
 
 // glossary joins those of the machines.
-func (f *fleet) glossary() []fact {
-	var all []fact
-	has := make(map[fact]bool)
+func (f *fleet) glossary() []doc.Fact {
+	var all []doc.Fact
+	has := make(map[doc.Fact]bool)
 	for _, m := range f.members {
 		for _, term := range m.glossary() {
 			if !has[term] {
@@ -221,59 +212,4 @@ func (f *fleet) bases() []string {
 		}
 	}
 	return all.list
-}
-
-// columnsOf are the keys and the units of a benchmark on any machine.
-func (f *fleet) columnsOf(base string) ([]string, []string) {
-	var keys, units uniqueList
-	for _, m := range f.members {
-		cases := m.ofBase(base)
-		if len(cases) == 0 {
-			continue
-		}
-		for _, k := range nameKeys(cases) {
-			keys.add(k)
-		}
-		for _, u := range m.unitsIn(cases) {
-			units.add(u)
-		}
-	}
-	return keys.list, units.list
-}
-
-// pageTables are those of all benchmarks, each machine's cases below the last's. All together are as long
-// as those of one machine would be.
-func (f *fleet) pageTables() []pageTable {
-	var tables []pageTable
-	left := maxRows
-	for _, base := range f.bases() {
-		if foldedBase(base) {
-			continue
-		}
-		keys, units := f.columnsOf(base)
-		t := pageTable{ID: fmt.Sprint("table-", len(tables)+1), Base: base, Columns: []pageColumn{{Label: "machine"}}}
-		for _, k := range keys {
-			t.Columns = append(t.Columns, pageColumn{Label: cmp.Or(k, "name")})
-		}
-		for _, u := range units {
-			t.Columns = append(t.Columns, pageColumn{Label: u, About: results.UnitOf(u).About, Number: true})
-		}
-		t.Columns = append(t.Columns, pageColumn{Label: "samples", Number: true})
-		most := rowsOf(max(left, leastRows)/len(f.members), len(t.Columns))
-		all := 0
-		for _, m := range f.members {
-			cases := m.ofBase(base)
-			all += len(cases)
-			for _, c := range cases[:min(len(cases), most)] {
-				t.Rows = append(t.Rows, append([]pageValue{{Text: m.heading(), Header: true}}, pageRow(c, keys, units)...))
-			}
-		}
-		t.Caption = count.Of(all, "case") + " of all machines. Medians with 95% confidence intervals."
-		if all > len(t.Rows) {
-			t.Caption += fmt.Sprintf(" These are the first %d of each machine: onebit report --format csv prints all.", most)
-		}
-		left -= len(t.Rows)
-		tables = append(tables, t)
-	}
-	return tables
 }

@@ -9,6 +9,8 @@ import (
 	"onebit/bench/names"
 	"onebit/bench/results"
 	"onebit/internal/count"
+	"onebit/reports/doc"
+	"onebit/reports/figure"
 )
 
 // What a report of many machines shows at most: CSV and JSON have everything.
@@ -199,34 +201,34 @@ func (p *place) leaders() []string {
 }
 
 // machinesSheet has a row for each machine.
-func (f *fleet) machinesSheet() *sheet {
-	setting := func(key string) func(*member) sheetCell {
-		return func(m *member) sheetCell {
+func (f *fleet) machinesSheet() *doc.Table {
+	setting := func(key string) func(*member) doc.Cell {
+		return func(m *member) doc.Cell {
 			v := m.res.Setting(key)
-			return sheetCell{Text: textIf(!strings.HasPrefix(v, "unavailable"), label(v))}
+			return doc.Cell{Text: textIf(!strings.HasPrefix(v, "unavailable"), figure.Label(v))}
 		}
 	}
-	ceiling := func(unit string, of func(*member) (float64, bool)) func(*member) sheetCell {
-		return func(m *member) sheetCell {
+	ceiling := func(unit string, of func(*member) (float64, bool)) func(*member) doc.Cell {
+		return func(m *member) doc.Cell {
 			v, ok := of(m)
-			return sheetCell{Text: textIf(ok && !m.emulated(), results.UnitOf(unit).Format(v))}
+			return doc.Cell{Text: textIf(ok && !m.emulated(), results.UnitOf(unit).Format(v))}
 		}
 	}
 	caption := "Reading and multiplying are what the machine did at most with all its threads, when it did nothing else, measured in the same file; " +
 		"noise is its own floor for cases like those above."
-	return newSheet("fleet-machines", "Machines", caption, f.members, []field[*member]{
-		{label: "machine", text: true, cell: func(m *member) sheetCell {
-			return sheetCell{Text: m.name, Remark: textIf(m.emulated(), "emulated by "+label(m.machine.Emulator))}
+	return newTable("fleet-machines", "Machines", caption, f.members, []doc.Field[*member]{
+		{Label: "machine", Text: true, Cell: func(m *member) doc.Cell {
+			return doc.Cell{Text: m.name, Remark: textIf(m.emulated(), "emulated by "+figure.Label(m.machine.Emulator))}
 		}},
-		{label: "CPU", text: true, drop: 5, cell: setting("cpu")},
-		{label: "CPUs", about: "that the program could use", cell: setting("cpus-usable")},
-		{label: "memory", drop: 3, cell: setting("mem-total")},
-		{label: "platform", text: true, drop: 4, cell: func(m *member) sheetCell { return sheetCell{Text: label(m.machine.Platform)} }},
-		{label: "reading", about: "bytes read per second from memory", drop: 1, cell: ceiling(results.ReadRate, (*member).reading)},
-		{label: "multiplying", about: "multiply-adds per second in registers", drop: 2, cell: ceiling(results.OpRate, (*member).multiplying)},
-		{label: "noise", drop: 2, cell: func(m *member) sheetCell { return sheetCell{Text: f.noiseOf(m)} }},
-		{label: "Go", text: true, drop: 7, cell: setting("go-version")},
-		{label: "commit", text: true, drop: 6, cell: setting("commit")},
+		{Label: "CPU", Text: true, Drop: 5, Cell: setting("cpu")},
+		{Label: "CPUs", About: "that the program could use", Cell: setting("cpus-usable")},
+		{Label: "memory", Drop: 3, Cell: setting("mem-total")},
+		{Label: "platform", Text: true, Drop: 4, Cell: func(m *member) doc.Cell { return doc.Cell{Text: figure.Label(m.machine.Platform)} }},
+		{Label: "reading", About: "bytes read per second from memory", Drop: 1, Cell: ceiling(results.ReadRate, (*member).reading)},
+		{Label: "multiplying", About: "multiply-adds per second in registers", Drop: 2, Cell: ceiling(results.OpRate, (*member).multiplying)},
+		{Label: "noise", Drop: 2, Cell: func(m *member) doc.Cell { return doc.Cell{Text: f.noiseOf(m)} }},
+		{Label: "Go", Text: true, Drop: 7, Cell: setting("go-version")},
+		{Label: "commit", Text: true, Drop: 6, Cell: setting("commit")},
 	})
 }
 
@@ -264,14 +266,14 @@ func (f *fleet) noiseOf(m *member) string {
 }
 
 // bestSheet has a row for each machine and a column for each kind of work.
-func (f *fleet) bestSheet() *sheet {
+func (f *fleet) bestSheet() *doc.Table {
 	lineups := f.lineups[:min(len(f.lineups), mostLineups)]
-	fields := []field[int]{{label: "machine", text: true, cell: func(i int) sheetCell {
-		return sheetCell{Text: f.members[i].heading()}
+	fields := []doc.Field[int]{{Label: "machine", Text: true, Cell: func(i int) doc.Cell {
+		return doc.Cell{Text: f.members[i].heading()}
 	}}}
 	for i, l := range lineups {
 		level := l.level()
-		fields = append(fields, field[int]{label: l.title(), text: true, drop: i, cell: func(i int) sheetCell {
+		fields = append(fields, doc.Field[int]{Label: l.title(), Text: true, Drop: i, Cell: func(i int) doc.Cell {
 			return l.places[i].bestCell(slices.Contains(level, l.places[i]))
 		}})
 	}
@@ -279,19 +281,19 @@ func (f *fleet) bestSheet() *sheet {
 	for i := range rows {
 		rows[i] = i
 	}
-	s := newSheet("fleet-best", "The best variant of each machine", f.bestCaption(lineups), rows, fields)
+	s := newTable("fleet-best", "The best variant of each machine", f.bestCaption(lineups), rows, fields)
 	return s
 }
 
-func (p *place) bestCell(best bool) sheetCell {
+func (p *place) bestCell(best bool) doc.Cell {
 	if p.missing != "" {
-		return sheetCell{Text: p.missing}
+		return doc.Cell{Text: p.missing}
 	}
 	remark := p.contender
 	if s, ok := p.share(p.contender); ok {
 		remark += ", " + s.text()
 	}
-	return sheetCell{Text: p.speed() + signsOf(p.cases), Remark: remark, Best: best && !p.member.emulated(), Mark: markHTML(p.member.marks[p.contender])}
+	return doc.Cell{Text: p.speed() + signsOf(p.cases), Remark: remark, Best: best && !p.member.emulated(), Mark: doc.MarkOf(p.member.marks[p.contender])}
 }
 
 func (f *fleet) bestCaption(lineups []*lineup) string {
@@ -314,7 +316,7 @@ type codeRow struct {
 }
 
 // codeSheet has a row for each variant, and the machines side by side: how much of each the same code uses.
-func (f *fleet) codeSheet() *sheet {
+func (f *fleet) codeSheet() *doc.Table {
 	across := f.across(f.real())
 	var rows []codeRow
 	for _, l := range f.lineups[:min(len(f.lineups), mostLineups)] {
@@ -322,20 +324,20 @@ func (f *fleet) codeSheet() *sheet {
 			rows = append(rows, codeRow{l, name})
 		}
 	}
-	fields := []field[codeRow]{
-		{label: "work", text: true, cell: func(r codeRow) sheetCell { return sheetCell{Text: r.lineup.title()} }},
-		{label: names.Variant, text: true, cell: func(r codeRow) sheetCell {
-			return sheetCell{Text: r.contender, Mark: markHTML(f.members[0].marks[r.contender])}
+	fields := []doc.Field[codeRow]{
+		{Label: "work", Text: true, Cell: func(r codeRow) doc.Cell { return doc.Cell{Text: r.lineup.title()} }},
+		{Label: names.Variant, Text: true, Cell: func(r codeRow) doc.Cell {
+			return doc.Cell{Text: r.contender, Mark: doc.MarkOf(f.members[0].marks[r.contender])}
 		}},
 	}
 	for i, m := range across {
-		fields = append(fields, field[codeRow]{label: m.name, text: true, drop: i, cell: func(r codeRow) sheetCell {
+		fields = append(fields, doc.Field[codeRow]{Label: m.name, Text: true, Drop: i, Cell: func(r codeRow) doc.Cell {
 			return r.lineup.placeOf(m).codeCell(r.contender)
 		}})
 	}
 	caption := "What share of its machine each variant reaches, on the same work as above: of reading where reading the weights bounds it, and else of multiplying. " +
 		"It is normalised by what the same machine reached in the same rounds, so that it compares code and not machines. Bold is the machine's fastest." + f.acrossText(len(across), len(f.real()))
-	return newSheet("fleet-code", "The same code, as a share of each machine", caption, rows, fields)
+	return newTable("fleet-code", "The same code, as a share of each machine", caption, rows, fields)
 }
 
 // across are the machines that stand side by side.
@@ -353,15 +355,15 @@ func (l *lineup) placeOf(m *member) *place {
 }
 
 // codeCell is what a variant reaches on a machine.
-func (p *place) codeCell(contender string) sheetCell {
+func (p *place) codeCell(contender string) doc.Cell {
 	if p.missing != "" || !slices.ContainsFunc(p.over, func(s *standing) bool { return s.find(contender) != nil }) {
-		return sheetCell{Text: p.whyNot(contender)}
+		return doc.Cell{Text: p.whyNot(contender)}
 	}
 	s, ok := p.share(contender)
 	if !ok {
-		return sheetCell{Text: "no ceiling measured"}
+		return doc.Cell{Text: "no ceiling measured"}
 	}
-	return sheetCell{Text: s.text(), Remark: s.of, Best: contender == p.contender}
+	return doc.Cell{Text: s.text(), Remark: s.of, Best: contender == p.contender}
 }
 
 // contenders are those that are the best on some machine, then those that most machines ran, at most so many.
@@ -404,10 +406,10 @@ func (l *lineup) leastTime(contender string) (least float64, ok bool) {
 func (p *place) largest() *standing { return p.over[len(p.over)-1] }
 
 // doubts are those of all machines; what several say alike becomes one.
-func (f *fleet) doubts() []doubt {
-	var all []doubt
+func (f *fleet) doubts() []doc.Doubt {
+	var all []doc.Doubt
 	for _, text := range slices.Concat(f.warnings, f.unlike()) {
-		all = append(all, doubt{Text: text})
+		all = append(all, doc.Doubt{Text: text})
 	}
 	var order []string
 	by := make(map[string][]string)
@@ -430,7 +432,7 @@ func (f *fleet) doubts() []doubt {
 		if len(by[text]) == len(f.members) {
 			on = "all machines"
 		}
-		all = append(all, doubt{Text: on + ": " + text, All: folded[text]})
+		all = append(all, doc.Doubt{Text: on + ": " + text, All: folded[text]})
 	}
 	return all
 }
@@ -445,7 +447,7 @@ func (f *fleet) unlike() []string {
 		var order []string
 		on := make(map[string][]string)
 		for _, m := range f.members {
-			v := label(cmp.Or(m.res.Setting(key), "not known"))
+			v := figure.Label(cmp.Or(m.res.Setting(key), "not known"))
 			if on[v] == nil {
 				order = append(order, v)
 			}
@@ -497,9 +499,6 @@ func (f *fleet) failures() []results.Failure {
 	return all
 }
 
-// problemsHeading counts what must be read before the results.
-func (f *fleet) problemsHeading() string { return problemsHeading(len(f.failures()), len(f.doubts())) }
-
 // title names the report.
 func (f *fleet) title() string { return "onebit · " + count.Of(len(f.members), "machine") }
 
@@ -513,7 +512,7 @@ func (f *fleet) subtitle() string {
 	}
 	text := enumerateSome(namesOfMembers(f.members))
 	if len(dates) > 0 {
-		first, last := label(slices.Min(dates)), label(slices.Max(dates))
+		first, last := figure.Label(slices.Min(dates)), figure.Label(slices.Max(dates))
 		text += " · " + first + textIf(last != first, " to "+last)
 	}
 	return text

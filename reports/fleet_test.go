@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math"
 	"onebit/internal/require"
+	"onebit/reports/doc"
+	"onebit/reports/render"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -62,10 +64,10 @@ func derived(t testing.TB, edits ...edit) *results.Set {
 	return fixture(t, []byte(s))
 }
 
-// render renders a fleet as a kind.
-func render(t *testing.T, kind string, machines ...*results.Set) string {
+// renderKind renders a fleet as a kind.
+func renderKind(t *testing.T, kind string, machines ...*results.Set) string {
 	t.Helper()
-	k, ok := KindNamed(kind)
+	k, ok := FormatNamed(kind)
 	if !ok {
 		t.Fatalf("no kind %q", kind)
 	}
@@ -91,7 +93,7 @@ func wants(t *testing.T, text string, want ...string) {
 func TestFleetPoolsNothing(t *testing.T) {
 	a, b := derived(t), derived(t, setting("cpu", "Other CPU"), timesAs(2.5))
 	var doc jsonFleet
-	if err := json.Unmarshal([]byte(render(t, "json", a, b)), &doc); err != nil {
+	if err := json.Unmarshal([]byte(renderKind(t, "json", a, b)), &doc); err != nil {
 		t.Fatal(err)
 	}
 	if len(doc.Machines) != 2 {
@@ -99,12 +101,12 @@ func TestFleetPoolsNothing(t *testing.T) {
 	}
 	for i, res := range []*results.Set{a, b} {
 		var alone jsonResults
-		if err := json.Unmarshal([]byte(render(t, "json", res)), &alone); err != nil {
+		if err := json.Unmarshal([]byte(renderKind(t, "json", res)), &alone); err != nil {
 			t.Fatal(err)
 		}
 		compareJSON(t, alone, doc.Machines[i].Results)
 	}
-	rows, err := csv.NewReader(strings.NewReader(render(t, "csv", a, b))).ReadAll()
+	rows, err := csv.NewReader(strings.NewReader(renderKind(t, "csv", a, b))).ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +165,7 @@ func TestFleetAdvice(t *testing.T) {
 		{"other shapes", []*results.Set{derived(t, without("rows=6144")), derived(t, cpu, without("rows=(2048|4096)"), timesAs(2))}, `can't be compared`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got := newFleet(&results.Fleet{Machines: tc.machines}).advice(); !regexp.MustCompile(tc.want).MatchString(got) {
+			if got := newFleet(made(tc.machines...)).advice(); !regexp.MustCompile(tc.want).MatchString(got) {
 				t.Errorf("the advice is\n%s\nwant\n%s", got, tc.want)
 			}
 		})
@@ -180,7 +182,7 @@ func TestFleetSaysWhatIsMissing(t *testing.T) {
 		"markdown": {"unavailable", notRun, wrongResult, "Other CPU: MatVec/format=q1\\_0\\_g128"},
 		"html":     {"unavailable", notRun, wrongResult, "Other CPU: MatVec/format=q1_0_g128/variant=scalar"},
 	} {
-		text := render(t, kind, derived(t), b)
+		text := renderKind(t, kind, derived(t), b)
 		for _, w := range want {
 			if !strings.Contains(text, w) && !strings.Contains(text, strings.ReplaceAll(w, `\_`, "_")) {
 				t.Errorf("%s lacks %q", kind, w)
@@ -191,7 +193,7 @@ func TestFleetSaysWhatIsMissing(t *testing.T) {
 
 // TestFleetMarksEmulation has no share of an emulated machine, no rank, and its mark wherever it is shown.
 func TestFleetMarksEmulation(t *testing.T) {
-	f := newFleet(&results.Fleet{Machines: []*results.Set{
+	f := newFleet(&Source{Machines: []*results.Set{
 		derived(t, setting("cpu", "Fast"), setting("emulated", "true"), setting("emulator", "qemu"), timesAs(0.1)),
 		derived(t), derived(t, setting("cpu", "Other CPU")),
 	}})
@@ -207,7 +209,7 @@ func TestFleetMarksEmulation(t *testing.T) {
 			}
 		}
 	}
-	if !slices.ContainsFunc(best.Rows[0], func(c sheetCell) bool { return c.Best }) {
+	if !slices.ContainsFunc(best.Rows[0], func(c doc.Cell) bool { return c.Best }) {
 		t.Error("no real machine is the fastest")
 	}
 	for _, l := range f.lineups {
@@ -215,7 +217,7 @@ func TestFleetMarksEmulation(t *testing.T) {
 			t.Errorf("%s ranks the emulated machine", l.title())
 		}
 	}
-	wants(t, render(t, "html", f.members[2].res, f.members[0].res), "Fast (emulated)", "emulated by qemu", "the only machine that is not emulated")
+	wants(t, renderKind(t, "html", f.members[2].res, f.members[0].res), "Fast (emulated)", "emulated by qemu", "the only machine that is not emulated")
 }
 
 // TestMachineNames tells machines of one CPU apart by what else they differ in.
@@ -235,7 +237,7 @@ func TestMachineNames(t *testing.T) {
 		{[]*results.Set{name(), fixture(t, []byte("BenchmarkX 1 5 ns/op\n"))}, []string{"AMD EPYC", "unknown machine"}},
 	} {
 		var got []string
-		for _, m := range newFleet(&results.Fleet{Machines: tc.machines}).members {
+		for _, m := range newFleet(made(tc.machines...)).members {
 			got = append(got, m.name)
 		}
 		if !slices.Equal(got, tc.want) {
@@ -247,12 +249,12 @@ func TestMachineNames(t *testing.T) {
 // TestFleetOfPrograms warns where machines ran different programs: their difference may be the code's.
 func TestFleetOfPrograms(t *testing.T) {
 	other := derived(t, setting("cpu", "Other"), setting("commit", "abcdef1"), setting("go-version", "go1.99"))
-	page := render(t, "html", derived(t), other)
+	page := renderKind(t, "html", derived(t), other)
 	wants(t, page, "the machines differ in commit: 47efea2-dirty on AMD EPYC; abcdef1 on Other.", "the machines differ in go-version: ")
 	if !strings.Contains(page, `<p class="grave">the machines differ in commit`) {
 		t.Error("other code is no grave doubt")
 	}
-	if page := render(t, "html", derived(t), derived(t, setting("cpu", "Other"))); strings.Contains(page, "the machines differ in") {
+	if page := renderKind(t, "html", derived(t), derived(t, setting("cpu", "Other"))); strings.Contains(page, "the machines differ in") {
 		t.Error("machines of one program differ")
 	}
 }
@@ -263,8 +265,8 @@ func TestFleetHostileNames(t *testing.T) {
 	require.Unplayed(t, "a page is the same wherever it is written")
 	const evil = `<script>alert(1)</script><img/src=x/onerror=alert(2)>'"&{{.}}|**` + "\x1b[2J\u202e"
 	machines := []*results.Set{derived(t, setting("host", evil+"1")), derived(t, setting("host", "<b>n2</b>"+evil), timesAs(2)), derived(t, setting("cpu", evil), timesAs(3))}
-	for _, k := range Kinds() {
-		text := render(t, k.Name, machines...)
+	for _, k := range Formats() {
+		text := renderKind(t, k.Name, machines...)
 		if strings.ContainsAny(text, "\x1b\u202e") {
 			t.Errorf("%s has a control character", k.Name)
 		}
@@ -299,13 +301,13 @@ func TestFleetOfMany(t *testing.T) {
 	for i := range n {
 		machines = append(machines, derived(t, setting("host", fmt.Sprintf("node%02d", i+1)), timesAs(1+float64(i)/10)))
 	}
-	page := render(t, "html", machines...)
+	page := renderKind(t, "html", machines...)
 	if size := len(page); size > 3<<20 {
 		t.Errorf("the page of %d machines has %d bytes", n, size)
 	}
 	of := fmt.Sprintf(" of %d machines", n)
 	wants(t, page, fmt.Sprint("node", n), "The first 8"+of+": CSV and JSON have all.", "The fastest 14"+of+" are drawn.", "The first 15"+of+" are drawn", "all machines: this is a virtual machine")
-	rows, err := csv.NewReader(strings.NewReader(render(t, "csv", machines...))).ReadAll()
+	rows, err := csv.NewReader(strings.NewReader(renderKind(t, "csv", machines...))).ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -328,9 +330,9 @@ func TestFleetUnusual(t *testing.T) {
 		"cpu: X\nBenchmarkMatVec/format=q1_0_g128/variant=y/act=q8_row/rows=2048/cols=2048/threads=64/cache=warm 1 1e300 ns/op 1e300 %roof\n",
 		"cpu: X\nBenchmarkModel/model=bonsai-1.7b/variant=avx2/test=tg64/threads=2 1 5e9 ns/op 12.5 tok/s 0.002 kld\n",
 	}) {
-		for _, k := range Kinds() {
-			render(t, k.Name, derived(t), fixture(t, []byte(text)))
-			render(t, k.Name, fixture(t, []byte(text)), fixture(t, []byte(strings.ReplaceAll(text, "X", "Y"))))
+		for _, k := range Formats() {
+			renderKind(t, k.Name, derived(t), fixture(t, []byte(text)))
+			renderKind(t, k.Name, fixture(t, []byte(text)), fixture(t, []byte(strings.ReplaceAll(text, "X", "Y"))))
 		}
 	}
 }
@@ -339,7 +341,7 @@ func TestFleetUnusual(t *testing.T) {
 func TestFleetOfModels(t *testing.T) {
 	const a = "cpu: A\nBenchmarkModel/model=m/variant=avx2/act=q8_128/test=tg64/threads=2 1 5e9 ns/op 12.5 tok/s 80 %roof\nBenchmarkModel/model=m/variant=avx2/act=q8_32/test=tg64/threads=2 1 6e9 ns/op 10.5 tok/s 60 %roof\n"
 	const b = "cpu: B\nBenchmarkModel/model=m/variant=avx2/act=q8_128/test=tg64/threads=8 1 1e9 ns/op 62.5 tok/s 45 %roof\n"
-	text := render(t, "table", fixture(t, []byte(a)), fixture(t, []byte(b)))
+	text := renderKind(t, "table", fixture(t, []byte(a)), fixture(t, []byte(b)))
 	wants(t, text, "12.5 tok/s avx2 q8_128, 80.0 %", "62.5 tok/s avx2 q8_128, 45.0 %", "each machine with all its threads", "80.0 % of reading  45.0 % of reading")
 }
 
@@ -348,7 +350,7 @@ func TestGoldenFleet(t *testing.T) {
 	require.Unplayed(t, "a page is the same wherever it is written")
 	fleet := goldenFleet(t)
 	for _, kind := range []string{"table", "markdown"} {
-		k, _ := KindNamed(kind)
+		k, _ := FormatNamed(kind)
 		var b bytes.Buffer
 		if err := k.RenderFleet(t.Context(), &b, fleet); err != nil {
 			t.Fatal(err)
@@ -356,7 +358,7 @@ func TestGoldenFleet(t *testing.T) {
 		checkGolden(t, "golden-fleet."+k.Extension, b.Bytes())
 	}
 	var b bytes.Buffer
-	if err := newFleet(fleet).writeTable(&b, 80); err != nil {
+	if err := printTo(t.Context(), &b, "table", render.Options{Width: 80}, made(fleet.Machines...)); err != nil {
 		t.Fatal(err)
 	}
 	checkGolden(t, "golden-fleet-80.txt", b.Bytes())

@@ -5,6 +5,8 @@ package reports
 import (
 	"io"
 	"io/fs"
+	"onebit/reports/doc"
+	"onebit/reports/render"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -21,11 +23,12 @@ var folderWriters = map[string]func(t *testing.T, dir, text string) error{
 	"plots": func(t *testing.T, dir, text string) error {
 		return writeFormats(t, dir, WriteOptions{}, "a", text, strings.Repeat("long", 5000))
 	},
-	"table": func(_ *testing.T, dir, text string) error {
+	"table": func(t *testing.T, dir, text string) error {
 		say := func(text string) func(io.Writer) error {
 			return func(w io.Writer) error { _, err := io.WriteString(w, text); return err }
 		}
-		return writeFiles(dir, WriteOptions{}, say(pageMark+strings.Repeat(text, 1000)), File{historyCSV, say(text)})
+		d := &doc.Document{Title: strings.Repeat(text, 1000), Files: []doc.File{{Name: historyCSV, Write: say(text)}}}
+		return render.Folder(t.Context(), dir, d, WriteOptions{})
 	},
 }
 

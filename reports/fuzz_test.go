@@ -33,7 +33,7 @@ func FuzzRender(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for _, k := range Kinds() {
+		for _, k := range Formats() {
 			if err := k.Render(t.Context(), io.Discard, res); err != nil {
 				t.Errorf("%s: %v", k.Name, err)
 			}

@@ -2,42 +2,57 @@ package reports
 
 import (
 	"cmp"
+	"context"
 	_ "embed"
 	"fmt"
-	"html/template"
-	"io"
+	"iter"
 	"maps"
 	"math"
 	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"onebit/bench/gate"
 	"onebit/bench/results"
+	"onebit/internal/bounded"
 	"onebit/internal/count"
 	"onebit/internal/term"
+	"onebit/reports/doc"
+	"onebit/reports/figure"
 )
 
-var (
-	//go:embed assets/gate.html.tmpl
-	gateSource string
-	//go:embed assets/gate.css
-	gateStyle string
-)
-
-var gateTemplate = sync.OnceValue(func() *template.Template { return newPageTemplate(gateSource) })
-
-// WriteGate writes a gate's page, index.html, into dir, which is made if need be.
-func WriteGate(dir string, res *gate.Results, opt WriteOptions) error {
-	return writeFiles(dir, opt, func(w io.Writer) error { return WriteGateHTML(w, res) })
+func init() {
+	RegisterKind(Kind{
+		Name:      "gate",
+		Recognise: func(s *Source) bool { return slices.ContainsFunc(s.Machines, gate.IsResults) },
+		Build: func(_ context.Context, s *Source) (*doc.Document, error) {
+			if len(s.Paths) != 1 {
+				return nil, fmt.Errorf("%s: results of a gate are rendered one file at a time", strings.Join(s.Paths, ", "))
+			}
+			res, err := ReadGate(s.Paths[0])
+			if err != nil {
+				return nil, err
+			}
+			return GateDocument(res), nil
+		},
+	})
 }
 
-// WriteGateHTML writes what a gate found as one page that needs nothing beside it.
-func WriteGateHTML(w io.Writer, res *gate.Results) error {
-	return renderPage(w, gateTemplate(), newGateReport(res).page())
+// ReadGate reads what a gate left behind.
+func ReadGate(path string) (*gate.Results, error) {
+	file, err := bounded.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	res, err := gate.ReadResults(file, path)
+	if err == nil {
+		res.Folder = filepath.Dir(path)
+	}
+	return res, err
 }
 
 // A gateReport is what every form of a gate's report shows.
@@ -131,19 +146,19 @@ func (g *gateReport) notable() []gate.Finding {
 }
 
 // fields are the columns of a table of findings.
-func (g *gateReport) fields() []field[gate.Finding] {
-	side := func(s gate.Side) func(gate.Finding) sheetCell {
-		return func(f gate.Finding) sheetCell { return sheetCell{Text: gateValue(f, s)} }
+func (g *gateReport) fields() []doc.Field[gate.Finding] {
+	side := func(s gate.Side) func(gate.Finding) doc.Cell {
+		return func(f gate.Finding) doc.Cell { return doc.Cell{Text: gateValue(f, s)} }
 	}
-	return []field[gate.Finding]{
-		{label: "verdict", text: true, cell: func(f gate.Finding) sheetCell { return sheetCell{Text: gateVerdict(f)} }},
-		{label: "benchmark", text: true, cell: func(f gate.Finding) sheetCell { return sheetCell{Text: f.Name} }},
-		{label: "package", text: true, cell: func(f gate.Finding) sheetCell { return sheetCell{Text: g.packageOf(f.Benchmark)} }},
-		{label: "unit", text: true, cell: func(f gate.Finding) sheetCell { return sheetCell{Text: f.Unit} }},
-		{label: "base", drop: 3, cell: side(gate.Base)},
-		{label: "head", drop: 2, cell: side(gate.Head)},
-		{label: "change", cell: func(f gate.Finding) sheetCell { return sheetCell{Text: gateChange(f)} }},
-		{label: "95% interval", text: true, drop: 1, cell: func(f gate.Finding) sheetCell { return sheetCell{Text: gateInterval(f)} }},
+	return []doc.Field[gate.Finding]{
+		{Label: "verdict", Text: true, Cell: func(f gate.Finding) doc.Cell { return doc.Cell{Text: gateVerdict(f)} }},
+		{Label: "benchmark", Text: true, Cell: func(f gate.Finding) doc.Cell { return doc.Cell{Text: f.Name} }},
+		{Label: "package", Text: true, Cell: func(f gate.Finding) doc.Cell { return doc.Cell{Text: g.packageOf(f.Benchmark)} }},
+		{Label: "unit", Text: true, Cell: func(f gate.Finding) doc.Cell { return doc.Cell{Text: f.Unit} }},
+		{Label: "base", Drop: 3, Cell: side(gate.Base)},
+		{Label: "head", Drop: 2, Cell: side(gate.Head)},
+		{Label: "change", Cell: func(f gate.Finding) doc.Cell { return doc.Cell{Text: gateChange(f)} }},
+		{Label: "95% interval", Text: true, Drop: 1, Cell: func(f gate.Finding) doc.Cell { return doc.Cell{Text: gateInterval(f)} }},
 	}
 }
 
@@ -212,80 +227,92 @@ func (g *gateReport) effort() string {
 	return fmt.Sprintf("%s took %v, %v of it to set up.", count.Of(g.Rounds, "round"), g.Elapsed.Round(time.Second), g.Setup.Round(time.Second))
 }
 
-// A gatePage is what the template shows.
-type gatePage struct {
-	shell
-	Summary, Exit string
-	Advice        []string
-	Alarms        []string
-	Worst         []worstLine
-	More          int // that are worse or may be
-	Groups        []gateGroup
-	Unjudged      *sheet
-	LeftOut       *sheet
-	Changes       []string // of the rules
-	Doubts        []string
-	Facts         []fact
-	Environment   []fact
-	Command       string
-}
-
-// A gateGroup is the findings with one verdict.
-type gateGroup struct {
-	ID, Heading, About string
-	Folded             bool
-	Findings           []gateFinding
-	Exact              *sheet // those that need no picture
-}
-
-type gateFinding struct {
-	ID, Name, Package, Unit, Headline, Reason string
-	Plots                                     []template.HTML
-	Profile                                   *gateProfile
-}
-
-type gateProfile struct {
-	About, Command string
-	Sheet          *sheet
-}
-
-func (g *gateReport) page() gatePage {
-	p := gatePage{
-		shell:   newShell(g.title(), g.subtitle()),
-		Summary: g.Summary(), Advice: g.Advice(), Exit: g.exitReason(), Alarms: g.Alarms, Changes: g.Changes, Doubts: g.results.Warnings,
-		Facts: g.facts(), Command: g.results.Setting("command"),
+// GateDocument is what a gate found.
+func GateDocument(res *gate.Results) *doc.Document {
+	g := newGateReport(res)
+	d := &doc.Document{
+		Title: g.title(), Subtitle: g.subtitle(), Grave: g.Alarms, Data: gate.NewDocument(res.Report, res.Profiles), Records: g.records(),
+		First: []doc.First{{Verdict: g.Summary(), Why: strings.Join(slices.Concat([]string{g.exitReason()}, g.Advice(), []string{g.effort()}), "\n"), Table: g.worst()}},
 	}
-	p.Style += template.CSS(gateStyle)
-	p.Worst, p.More = g.worst()
-	for _, s := range g.results.Settings {
-		p.Environment = append(p.Environment, fact{s.Key, s.Value})
+	for _, w := range g.results.Warnings {
+		d.Doubts = append(d.Doubts, doc.Doubt{Text: w})
 	}
+	d.Add(g.inText()...)
 	dots := newDotBudget(len(g.Findings))
 	for _, v := range gateVerdicts {
-		if group, any := g.group(v, dots); any {
-			p.Groups = append(p.Groups, group)
-		}
+		d.Add(g.group(v.Verdict, v.about, v.folded, dots))
 	}
 	if list := g.sorted(func(f gate.Finding) bool { return !f.Judged() }); len(list) > 0 {
-		p.Unjudged = newSheet("unjudged", "Not judged", "Nobody has said whether more or less of these units is better.", list, g.fields())
-		p.Unjudged.Folded = true
+		d.Add((&doc.Section{ID: "unjudged", Heading: "Not judged", Folded: true, Only: doc.Page}).Add(
+			newTable("unjudged-table", "", "Nobody has said whether more or less of these units is better.", list, g.fields())))
 	}
-	if len(g.LeftOut) > 0 {
-		p.LeftOut = newSheet("left-out", "Left out", "The module's file of rules leaves these out, and says why.", g.LeftOut, []field[gate.LeftOut]{
-			{label: "benchmark", text: true, cell: func(l gate.LeftOut) sheetCell { return sheetCell{Text: l.Name} }},
-			{label: "package", text: true, cell: func(l gate.LeftOut) sheetCell { return sheetCell{Text: l.Package} }},
-			{label: "reason", text: true, cell: func(l gate.LeftOut) sheetCell { return sheetCell{Text: l.Reason} }},
-		})
-	}
-	return p
+	d.Add(g.leftOutSection(), g.rulesSection(), g.howSection())
+	return d.Settle()
 }
 
-// sentence begins with a capital letter, unless a name with digits or underscores stands there, and ends with a full stop.
-func sentence(s string) string {
-	if first, _, _ := strings.Cut(s, " "); strings.ContainsAny(first, "0123456789_") {
-		return s + "."
+// records has a line per finding.
+func (g *gateReport) records() iter.Seq[[]string] {
+	return func(yield func([]string) bool) {
+		if !yield([]string{"verdict", "package", "benchmark", "unit", "base", "head", "change", "lo", "hi", "threshold"}) {
+			return
+		}
+		for _, f := range g.sorted(func(gate.Finding) bool { return true }) {
+			if !yield([]string{gateVerdict(f), f.Package, f.Name, f.Unit, numberOrNothing(f.Typical(gate.Base)), numberOrNothing(f.Typical(gate.Head)),
+				numberOrNothing(math.Expm1(f.Change.Center)), numberOrNothing(math.Expm1(f.Change.Lo)), numberOrNothing(math.Expm1(f.Change.Hi)), exactNumber(f.Threshold)}) {
+				return
+			}
+		}
 	}
-	return strings.ToUpper(s[:1]) + s[1:] + "."
+}
+
+// worst are the first of the findings that are worse or may be; nil if there are none.
+func (g *gateReport) worst() *doc.Table {
+	list := g.sorted(func(f gate.Finding) bool { return f.Judged() && (!f.Pass || f.Verdict == gate.Within) })
+	if len(list) == 0 {
+		return nil
+	}
+	t := newTable("worst", "Worse, or may be", textIf(len(list) > mostWorst, fmt.Sprintf("%d more below.", len(list)-mostWorst)), list[:min(len(list), mostWorst)], []doc.Field[gate.Finding]{
+		{Label: "benchmark", Text: true, Cell: func(f gate.Finding) doc.Cell { return doc.Cell{Text: f.Name} }},
+		{Label: "change", Cell: func(f gate.Finding) doc.Cell {
+			return doc.Cell{Text: gateChange(f), Remark: parenthesis(gateInterval(f)), Best: f.Verdict == gate.Slower}
+		}},
+		{Label: "unit", Text: true, Cell: func(f gate.Finding) doc.Cell { return doc.Cell{Text: f.Unit} }},
+		{Label: "values", Text: true, Cell: func(f gate.Finding) doc.Cell { return doc.Cell{Text: insteadOf(f)} }},
+		{Label: "verdict", Text: true, Cell: func(f gate.Finding) doc.Cell { return doc.Cell{Text: f.Verdict.String()} }},
+	})
+	t.Only = doc.Page // text has all findings
+	return t
+}
+
+func (g *gateReport) leftOutSection() *doc.Section {
+	if len(g.LeftOut) == 0 {
+		return nil
+	}
+	return (&doc.Section{ID: "left-out", Heading: fmt.Sprintf("Left out: %d", len(g.LeftOut))}).Add(
+		newTable("left-out-table", "", "The module's file of rules leaves these out, and says why.", g.LeftOut, []doc.Field[gate.LeftOut]{
+			{Label: "benchmark", Text: true, Cell: func(l gate.LeftOut) doc.Cell { return doc.Cell{Text: l.Name} }},
+			{Label: "package", Text: true, Drop: 1, Cell: func(l gate.LeftOut) doc.Cell { return doc.Cell{Text: l.Package} }},
+			{Label: "reason", Text: true, Cell: func(l gate.LeftOut) doc.Cell { return doc.Cell{Text: l.Reason} }},
+		}))
+}
+
+func (g *gateReport) rulesSection() *doc.Section {
+	if len(g.Changes) == 0 {
+		return nil
+	}
+	return (&doc.Section{ID: "rules", Heading: "head changes the rules that it is judged by"}).Add(doc.List(g.Changes))
+}
+
+// howSection says how the gate measured.
+func (g *gateReport) howSection() *doc.Section {
+	s := &doc.Section{ID: "how", Heading: "How it was measured", Only: doc.Page}
+	s.Add(doc.Text{Words: "Twin is base once more, linked in another order: what it differs by is noise. Values are medians over the rounds; the change is found within rounds, and need not be the ratio of two medians."})
+	s.Add(doc.Facts{List: g.facts(), Wide: true})
+	s.Add((&doc.Section{ID: "revisions", Heading: "Machine and revisions"}).Add(doc.Facts{List: settingFacts(g.results.Settings)}))
+	if command := g.results.Setting("command"); command != "" {
+		s.Add((&doc.Section{ID: "reproduce", Heading: "Reproduce"}).Add(doc.Code(command)))
+	}
+	return s.Add(doc.Text{Words: "Every process is in results.txt: benchstat -col 'side@(base head twin)' results.txt compares all of them, and benchstat base.txt head.txt those that were judged. Neither knows that layouts and moments are noise."})
 }
 
 func (g *gateReport) title() string {
@@ -319,36 +346,6 @@ var gateVerdicts = []struct {
 // mostWorst is how many findings the head of a page names.
 const mostWorst = 6
 
-// A worstLine leads to a finding that is worse, or may be.
-type worstLine struct{ ID, Verdict, Name, Unit, Change, Values string }
-
-// worst are the first of the findings that are worse or may be, and how many
-// there are beside them.
-func (g *gateReport) worst() (lines []worstLine, more int) {
-	of := map[gate.Verdict]int{} // that stand before it in its group
-	for _, f := range g.sorted(func(f gate.Finding) bool { return f.Judged() && (!f.Pass || f.Verdict == gate.Within) }) {
-		of[f.Verdict]++
-		if len(lines) == mostWorst {
-			more++
-			continue
-		}
-		lines = append(lines, worstLine{
-			ID: g.findingID(f, of[f.Verdict]), Verdict: f.Verdict.String(), Name: f.Name, Unit: f.Unit,
-			Change: strings.TrimSpace(gateChange(f) + " " + parenthesis(gateInterval(f))), Values: insteadOf(f),
-		})
-	}
-	return lines, more
-}
-
-// findingID is where a page shows a finding, the nth of its verdict.
-func (g *gateReport) findingID(f gate.Finding, n int) string {
-	group := strings.ToLower(f.Verdict.String())
-	if g.inTable(f) {
-		return group + "-exact"
-	}
-	return fmt.Sprintf("%s-%d", group, n)
-}
-
 // inTable reports whether a finding needs no picture.
 func (g *gateReport) inTable(f gate.Finding) bool {
 	return (f.Exact || !drawable(f)) && g.profileOf(f) == nil
@@ -359,18 +356,18 @@ func insteadOf(f gate.Finding) string {
 }
 
 // facts say how the gate was run.
-func (g *gateReport) facts() []fact {
+func (g *gateReport) facts() []doc.Fact {
 	o := g.Options
-	facts := []fact{
-		{"Rounds", g.roundsText()},
-		{"Processes", strconv.Itoa(len(g.results.Measurements))},
-		{"Time", fmt.Sprintf("%v, of a budget of %v; profiles are not counted", g.Elapsed.Round(time.Second), o.Budget.Round(time.Second))},
-		{"Threshold", fmt.Sprintf("%.3g%%, where a benchmark or unit has none of its own", 100*o.Threshold)},
-		{"False alarms", fmt.Sprintf("a chance of at most %.3g%% for all verdicts together", 100*g.FalseAlarms())},
-		{"Seed", strconv.FormatUint(o.Seed, 10)},
+	facts := []doc.Fact{
+		{Name: "Rounds", Value: g.roundsText()},
+		{Name: "Processes", Value: strconv.Itoa(len(g.results.Measurements))},
+		{Name: "Time", Value: fmt.Sprintf("%v, of a budget of %v; profiles are not counted", g.Elapsed.Round(time.Second), o.Budget.Round(time.Second))},
+		{Name: "Threshold", Value: fmt.Sprintf("%.3g%%, where a benchmark or unit has none of its own", 100*o.Threshold)},
+		{Name: "False alarms", Value: fmt.Sprintf("a chance of at most %.3g%% for all verdicts together", 100*g.FalseAlarms())},
+		{Name: "Seed", Value: strconv.FormatUint(o.Seed, 10)},
 	}
 	if layouts := g.results.Setting("layouts"); layouts != "" {
-		facts = append(facts, fact{"Layouts", layouts})
+		facts = append(facts, doc.Fact{Name: "Layouts", Value: layouts})
 	}
 	return facts
 }
@@ -382,67 +379,65 @@ func (g *gateReport) roundsText() string {
 	return fmt.Sprintf("%d, in each of which base, head and base's twin are linked anew with functions in another order; verdicts on so many values need %d", g.Rounds, g.Needed)
 }
 
-// group is the findings with a verdict; any is false if there are none.
-func (g *gateReport) group(v struct {
-	gate.Verdict
-	about  string
-	folded bool
-}, dots dotBudget) (group gateGroup, any bool) {
-	list := g.sorted(func(f gate.Finding) bool { return f.Judged() && f.Verdict == v.Verdict })
-	group = gateGroup{
-		ID: strings.ToLower(v.String()), Heading: fmt.Sprintf("%v: %s", v.Verdict, count.Of(len(list), "value")),
-		About: v.about, Folded: v.folded,
+// group is the findings with a verdict; nil if there are none.
+func (g *gateReport) group(v gate.Verdict, about string, folded bool, dots dotBudget) *doc.Section {
+	list := g.sorted(func(f gate.Finding) bool { return f.Judged() && f.Verdict == v })
+	if len(list) == 0 {
+		return nil
 	}
+	s := &doc.Section{ID: strings.ToLower(v.String()), Heading: fmt.Sprintf("%v: %s", v, count.Of(len(list), "value")), Folded: folded, Only: doc.Page}
+	s.Add(doc.Text{Words: about})
 	var exact []gate.Finding
-	for i, f := range list {
+	for _, f := range list {
 		if g.inTable(f) {
 			exact = append(exact, f)
-			continue
 		}
-		group.Findings = append(group.Findings, g.finding(f, g.findingID(f, i+1), dots))
 	}
 	if len(exact) > 0 {
-		group.Exact = newSheet(group.ID+"-exact", "", "Values that no process changes: they need no statistics.", exact, g.fields())
-		group.Exact.Heading = "Exact values"
+		s.Add(newTable(s.ID+"-exact", "Exact values", "Values that no process changes: they need no statistics.", exact, g.fields()))
 	}
-	return group, len(list) > 0
+	for _, f := range list {
+		if !g.inTable(f) {
+			s.Add(g.finding(f, dots))
+		}
+	}
+	return s
 }
 
 // drawable reports whether both sides have values: a file may have lost them.
 func drawable(f gate.Finding) bool { return len(f.Base) > 0 && len(f.Head) > 0 }
 
-func (g *gateReport) finding(f gate.Finding, id string, dots dotBudget) gateFinding {
-	x := gateFinding{ID: id, Name: f.Name, Package: f.Package, Unit: f.Unit, Reason: sentence(f.Reason())}
-	x.Headline = insteadOf(f) + ": " + gateChange(f)
+func (g *gateReport) finding(f gate.Finding, dots dotBudget) *doc.Section {
+	headline := insteadOf(f) + ": " + gateChange(f)
 	if gateInterval(f) == "" {
-		x.Headline += "."
+		headline += "."
 	} else {
-		x.Headline += fmt.Sprintf(", 95%% interval from %s to %s; threshold %.3g%%.", gate.Percent(f.Change.Lo), gate.Percent(f.Change.Hi), 100*f.Threshold)
+		headline += fmt.Sprintf(", 95%% interval from %s to %s; threshold %.3g%%.", gate.Percent(f.Change.Lo), gate.Percent(f.Change.Hi), 100*f.Threshold)
 	}
 	if f.Floor > 0 {
-		x.Headline += fmt.Sprintf(" %.2g%% of it counts as noise: the same code is known to differ by that.", 100*math.Expm1(f.Floor))
+		headline += fmt.Sprintf(" %.2g%% of it counts as noise: the same code is known to differ by that.", 100*math.Expm1(f.Floor))
 	}
+	s := &doc.Section{ID: figure.FileName(f.Verdict.String(), f.Name, f.Unit), Heading: f.Name + " in " + f.Unit}
+	s.Add(doc.Text{Words: headline}, doc.Text{Words: strings.TrimSpace(doc.Sentence(f.Reason()) + " " + f.Package), Muted: true})
 	if drawable(f) {
-		x.Plots = []template.HTML{
-			template.HTML(distributionPlot(f, dots)), template.HTML(ratioPlot(f)), template.HTML(driftPlot(f, g.raw[f.Benchmark], dots)),
-		}
+		s.Add(doc.Sketches{distributionPlot(f, dots), ratioPlot(f), driftPlot(f, g.raw[f.Benchmark], dots)})
 	}
-	x.Profile = g.profileOf(f)
-	return x
+	if p := g.profileOf(f); p != nil {
+		about := fmt.Sprintf("What changed by function, in time per operation; the changes of own time sum up to %s. "+
+			"From %d samples of base and %d of head: a change in grey is no more than so few samples explain.",
+			signedTime(p.Head-p.Base), p.Samples[gate.Base], p.Samples[gate.Head])
+		s.Add(newTable("", "By function", about, append(slices.Clone(p.Functions), p.Others), profileFields()), doc.Code(profileCommand(*p, ".")))
+	}
+	return s
 }
 
 // profileOf is nil if there is no profile of the time that f is about.
-func (g *gateReport) profileOf(f gate.Finding) *gateProfile {
+func (g *gateReport) profileOf(f gate.Finding) *gate.Profile {
 	i := slices.IndexFunc(g.results.Profiles, func(p gate.Profile) bool { return p.Package == f.Package && p.Benchmark == f.Name })
 	if i < 0 || f.Unit != results.NsPerOp {
 		return nil
 	}
-	p := g.results.Profiles[i]
-	about := fmt.Sprintf("What changed by function, in time per operation; the changes of own time sum up to %s. "+
-		"From %d samples of base and %d of head: a change in grey is no more than so few samples explain.",
-		signedTime(p.Head-p.Base), p.Samples[gate.Base], p.Samples[gate.Head])
-	rows := append(slices.Clone(p.Functions), p.Others)
-	return &gateProfile{about, profileCommand(p, "."), newSheet("", "By function", "", rows, profileFields())}
+	return &g.results.Profiles[i]
 }
 
 // profileCommand shows the profiles that a folder keeps.
@@ -451,16 +446,16 @@ func profileCommand(p gate.Profile, folder string) string {
 	return fmt.Sprintf("go tool pprof -diff_base=%s %s", file(gate.Base), file(gate.Head))
 }
 
-func profileFields() []field[gate.FunctionChange] {
-	number := func(label, about string, drop int, value func(gate.FunctionChange) string) field[gate.FunctionChange] {
-		return field[gate.FunctionChange]{label: label, about: about, drop: drop, cell: func(f gate.FunctionChange) sheetCell { return sheetCell{Text: value(f)} }}
+func profileFields() []doc.Field[gate.FunctionChange] {
+	number := func(label, about string, drop int, value func(gate.FunctionChange) string) doc.Field[gate.FunctionChange] {
+		return doc.Field[gate.FunctionChange]{Label: label, About: about, Drop: drop, Cell: func(f gate.FunctionChange) doc.Cell { return doc.Cell{Text: value(f)} }}
 	}
 	change := number("change", "of own time", 0, func(f gate.FunctionChange) string { return signedTime(f.Change()) })
-	change.cell = func(f gate.FunctionChange) sheetCell {
+	change.Cell = func(f gate.FunctionChange) doc.Cell {
 		if !f.Clear() {
-			return sheetCell{Remark: signedTime(f.Change())}
+			return doc.Cell{Remark: signedTime(f.Change())}
 		}
-		return sheetCell{Text: signedTime(f.Change()), Best: true}
+		return doc.Cell{Text: signedTime(f.Change()), Best: true}
 	}
 	orNone := func(v float64) string {
 		if v == 0 {
@@ -468,8 +463,8 @@ func profileFields() []field[gate.FunctionChange] {
 		}
 		return formatTime(v)
 	}
-	return []field[gate.FunctionChange]{
-		{label: "function", text: true, cell: func(f gate.FunctionChange) sheetCell { return sheetCell{Text: f.Name, Remark: newOrGone(f)} }},
+	return []doc.Field[gate.FunctionChange]{
+		{Label: "function", Text: true, Cell: func(f gate.FunctionChange) doc.Cell { return doc.Cell{Text: f.Name, Remark: newOrGone(f)} }},
 		change,
 		number("±", "95% interval of the change, from the number of samples", 3, func(f gate.FunctionChange) string { return formatTime(f.Error) }),
 		number("base", "own time in base", 1, func(f gate.FunctionChange) string { return orNone(f.BaseFlat) }),

@@ -13,6 +13,7 @@ import (
 
 	"onebit/bench/gate"
 	"onebit/bench/results"
+	"onebit/reports/figure"
 )
 
 // A page may show hundreds of findings with hundreds of values each. So their pictures are written
@@ -62,7 +63,7 @@ func (s span) at(v float64) int {
 func (s span) holds(v float64) bool { return v >= s.lo && v <= s.hi }
 
 func (s span) ticks() []plot.Tick {
-	return valueAxis{format: s.format, labels: s.labels}.linearTicks(s.lo, s.hi)
+	return figure.Axis{Format: s.format, Labels: s.labels}.LinearTicks(s.lo, s.hi)
 }
 
 // newSpan covers the values, but for those so far out that the others would show nothing, and

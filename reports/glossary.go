@@ -6,6 +6,7 @@ import (
 
 	"onebit/bench/names"
 	"onebit/bench/results"
+	"onebit/reports/doc"
 )
 
 // terms explains words of reports in the order in which a reader meets them; a term is shown where
@@ -34,7 +35,7 @@ var terms = []struct {
 }
 
 // glossary explains the terms and units that the results use.
-func (d *digest) glossary() []fact {
+func (d *digest) glossary() []doc.Fact {
 	used := make(map[string]bool)
 	for _, u := range d.units {
 		used[u] = true
@@ -45,10 +46,10 @@ func (d *digest) glossary() []fact {
 			used[strings.TrimRight(k.Value, "0123456789")] = true
 		}
 	}
-	var all []fact
+	var all []doc.Fact
 	for _, t := range terms {
 		if slices.ContainsFunc(t.used, func(word string) bool { return used[word] }) {
-			all = append(all, fact{t.name, t.about})
+			all = append(all, doc.Fact{Name: t.name, Value: t.about})
 		}
 	}
 	for _, u := range d.units {
@@ -56,7 +57,7 @@ func (d *digest) glossary() []fact {
 		if unit.Better == 0 {
 			continue // nothing is known of it
 		}
-		all = append(all, fact{u, unit.About + "; " + betterWord(unit.Better) + " is better"})
+		all = append(all, doc.Fact{Name: u, Value: unit.About + "; " + betterWord(unit.Better) + " is better"})
 	}
 	return all
 }

@@ -1,6 +1,9 @@
 package reports
 
-import "testing"
+import (
+	"onebit/reports/figure"
+	"testing"
+)
 
 // TestMarksBelongToNames: what a variant or a format looks like does not depend on what else a report
 // holds, and no two that onebit has look alike.
@@ -13,14 +16,14 @@ func TestMarksBelongToNames(t *testing.T) {
 		names []string
 		own   func(string) int
 	}{
-		{variants, contenderMark},
-		{[]string{"reference", "scalar", "unrolled", "neon", "neondot", "neoni8mm", "metal", "llama-bench"}, contenderMark},
-		{formatOrder, formatMark},
+		{variants, figure.ContenderMark},
+		{[]string{"reference", "scalar", "unrolled", "neon", "neondot", "neoni8mm", "metal", "llama-bench"}, figure.ContenderMark},
+		{figure.FormatOrder, figure.FormatMark},
 	} {
-		all := assignMarks(tt.names, tt.own)
+		all := figure.AssignMarks(tt.names, tt.own)
 		owner := make(map[int]string)
 		for name, mark := range all {
-			if alone := assignMarks([]string{name}, tt.own)[name]; alone != mark {
+			if alone := figure.AssignMarks([]string{name}, tt.own)[name]; alone != mark {
 				t.Errorf("%s looks like %d alone and like %d among others", name, alone, mark)
 			}
 			if other, taken := owner[mark]; taken {
@@ -35,7 +38,7 @@ func TestMarksBelongToNames(t *testing.T) {
 func TestMarksAreDistinct(t *testing.T) {
 	names := []string{"x", "y", "z"}
 	same := func(string) int { return 5 }
-	marks, again := assignMarks(names, same), assignMarks([]string{"z", "x", "y", "x"}, same)
+	marks, again := figure.AssignMarks(names, same), figure.AssignMarks([]string{"z", "x", "y", "x"}, same)
 	if len(marks) != 3 || marks["x"] == marks["y"] || marks["y"] == marks["z"] || marks["x"] == marks["z"] {
 		t.Errorf("marks %v", marks)
 	}

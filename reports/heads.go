@@ -5,28 +5,30 @@ import (
 
 	"onebit/bench/names"
 	"onebit/bench/results"
+	"onebit/reports/doc"
+	"onebit/reports/figure"
 )
 
 // headSheet shows what the model's output head is, and what others would give; nil if
 // none were tried.
-func (d *digest) headSheet(m *model) *sheet {
+func (d *digest) headSheet(m *model) *doc.Table {
 	if len(m.heads) == 0 {
 		return nil
 	}
-	fields := []field[*caseStats]{
-		{label: names.Head, text: true, cell: func(c *caseStats) sheetCell { return sheetCell{Text: c.name.Get(names.Head)} }},
-		{label: names.Variant, text: true, drop: 9, cell: func(c *caseStats) sheetCell {
-			return sheetCell{Text: c.contender, Mark: markHTML(d.marks[c.contender])}
+	fields := []doc.Field[*caseStats]{
+		{Label: names.Head, Text: true, Cell: func(c *caseStats) doc.Cell { return doc.Cell{Text: c.name.Get(names.Head)} }},
+		{Label: names.Variant, Text: true, Drop: 9, Cell: func(c *caseStats) doc.Cell {
+			return doc.Cell{Text: c.contender, Mark: doc.MarkOf(d.marks[c.contender])}
 		}},
-		{label: names.Threads, drop: 8, cell: func(c *caseStats) sheetCell { return sheetCell{Text: c.panel.threads} }},
+		{Label: names.Threads, Drop: 8, Cell: func(c *caseStats) doc.Cell { return doc.Cell{Text: c.panel.threads} }},
 	}
 	labels := map[string]string{results.TokenRate: "decode", results.NsPerOp: "its time", results.PackedBytes: "bytes"}
 	for i, unit := range []string{results.TokenRate, results.NsPerOp, results.WeightRate, results.PackedBytes, results.KLD, results.NMSE} {
-		fields = append(fields, field[*caseStats]{label: cmp.Or(labels[unit], unit), about: results.UnitOf(unit).About, drop: i, cell: func(c *caseStats) sheetCell {
-			return sheetCell{Text: valueOf(c, unit)}
+		fields = append(fields, doc.Field[*caseStats]{Label: cmp.Or(labels[unit], unit), About: results.UnitOf(unit).About, Drop: i, Cell: func(c *caseStats) doc.Cell {
+			return doc.Cell{Text: valueOf(c, unit)}
 		}})
 	}
-	return newSheet(fileName("heads", m.name), m.title("output heads"), headCaption, m.heads, fields)
+	return newTable(figure.FileName("heads", m.name), m.title("output heads"), headCaption, m.heads, fields)
 }
 
 const headCaption = "What the output head is in the file, without an error by definition, and what the flag --head with another format would give: tried on a few " +

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"slices"
 	"strconv"
@@ -15,6 +16,7 @@ import (
 	"onebit/bench/results"
 	"onebit/internal/count"
 	"onebit/internal/term"
+	"onebit/reports/doc"
 )
 
 // A HistoryView is what the forms of a history's report show.
@@ -79,27 +81,27 @@ func (v *HistoryView) machine(number int) string {
 }
 
 // historyFields are the columns of the list of changes.
-func (v *HistoryView) fields() []field[history.Change] {
+func (v *HistoryView) fields() []doc.Field[history.Change] {
 	of := func(c history.Change) *history.Series { return &v.Series[c.Series] }
-	return []field[history.Change]{
-		{label: "change", cell: func(c history.Change) sheetCell { return sheetCell{Text: changeText(c)} }},
-		{label: "worth", text: true, cell: func(c history.Change) sheetCell { return sheetCell{Text: worthText(c.Worth)} }},
-		{label: "benchmark", text: true, cell: func(c history.Change) sheetCell { return sheetCell{Text: v.name(*of(c))} }},
-		{label: "machine", text: true, cell: func(c history.Change) sheetCell { return sheetCell{Text: v.machine(of(c).Machine)} }},
-		{label: "unit", text: true, drop: 2, cell: func(c history.Change) sheetCell { return sheetCell{Text: of(c).Unit} }},
-		{label: "before → after", text: true, drop: 3, cell: func(c history.Change) sheetCell {
+	return []doc.Field[history.Change]{
+		{Label: "change", Cell: func(c history.Change) doc.Cell { return doc.Cell{Text: changeText(c)} }},
+		{Label: "worth", Text: true, Cell: func(c history.Change) doc.Cell { return doc.Cell{Text: worthText(c.Worth)} }},
+		{Label: "benchmark", Text: true, Cell: func(c history.Change) doc.Cell { return doc.Cell{Text: v.name(*of(c))} }},
+		{Label: "machine", Text: true, Cell: func(c history.Change) doc.Cell { return doc.Cell{Text: v.machine(of(c).Machine)} }},
+		{Label: "unit", Text: true, Drop: 2, Cell: func(c history.Change) doc.Cell { return doc.Cell{Text: of(c).Unit} }},
+		{Label: "before → after", Text: true, Drop: 3, Cell: func(c history.Change) doc.Cell {
 			format := results.UnitOf(of(c).Unit).Format
-			return sheetCell{Text: format(c.Before.Level) + " → " + format(c.After.Level)}
+			return doc.Cell{Text: format(c.Before.Level) + " → " + format(c.After.Level)}
 		}},
-		{label: "95% interval", text: true, drop: 4, cell: func(c history.Change) sheetCell { return sheetCell{Text: changeInterval(c)} }},
-		{label: "commits", text: true, cell: func(c history.Change) sheetCell { return sheetCell{Text: v.commits(c)} }},
-		{label: "dates", text: true, drop: 5, cell: func(c history.Change) sheetCell { return sheetCell{Text: v.dates(c)} }},
-		{label: "files", text: true, drop: 6, about: "with the case, at the level before and after",
-			cell: func(c history.Change) sheetCell {
-				return sheetCell{Text: fmt.Sprintf("%d + %d", c.Before.Files, c.After.Files)}
+		{Label: "95% interval", Text: true, Drop: 4, Cell: func(c history.Change) doc.Cell { return doc.Cell{Text: changeInterval(c)} }},
+		{Label: "commits", Text: true, Cell: func(c history.Change) doc.Cell { return doc.Cell{Text: v.commits(c)} }},
+		{Label: "dates", Text: true, Drop: 5, Cell: func(c history.Change) doc.Cell { return doc.Cell{Text: v.dates(c)} }},
+		{Label: "files", Text: true, Drop: 6, About: "with the case, at the level before and after",
+			Cell: func(c history.Change) doc.Cell {
+				return doc.Cell{Text: fmt.Sprintf("%d + %d", c.Before.Files, c.After.Files)}
 			}},
-		{label: "p", text: true, drop: 7, about: "the chance of such a change anywhere in a history that has none, at most",
-			cell: func(c history.Change) sheetCell { return sheetCell{Text: chanceText(c.P)} }},
+		{Label: "p", Text: true, Drop: 7, About: "the chance of such a change anywhere in a history that has none, at most",
+			Cell: func(c history.Change) doc.Cell { return doc.Cell{Text: chanceText(c.P)} }},
 	}
 }
 
@@ -159,7 +161,7 @@ func (v *HistoryView) commits(c history.Change) string {
 	if n := v.Between(before.Commit, after.Commit); n > 1 {
 		text += fmt.Sprintf(" (%d commits)", n)
 	} else if n == 1 && after.Subject != "" {
-		text += " " + cutMiddle(after.Subject, 40)
+		text += " " + doc.CutMiddle(after.Subject, 40)
 	}
 	return text
 }
@@ -260,62 +262,40 @@ func (v *HistoryView) doubts() []string {
 	return said
 }
 
-// WriteHistoryTable writes the changes for a terminal of the width; 0: of any.
-func WriteHistoryTable(w io.Writer, v HistoryView, width int) error {
-	v.prepare()
-	var b strings.Builder
-	writeWrapped(&b, "", v.summary(), width)
-	if list := v.listed(); len(list) > 0 {
-		b.WriteByte('\n')
-		columns := newSheet("", "", "", list, v.fields()).textColumns()
-		for _, c := range columns {
-			c.title, c.brief = strings.ToUpper(c.title), nil
+// records has a line per point of each series: its value, its level, and where a level begins, what changed.
+func (v HistoryView) records() iter.Seq[[]string] {
+	return func(yield func([]string) bool) {
+		if !yield([]string{"machine", "package", "benchmark", "procs", "unit", "point", "commit", "date", "files", "value", "level", "ratio", "lo", "hi", "p"}) {
+			return
 		}
-		writeAligned(&b, columns, width)
-		b.WriteByte('\n')
-	}
-	for _, text := range v.method() {
-		writeWrapped(&b, "", text, width)
-	}
-	if len(v.Machines) > 1 {
-		for i, m := range v.Machines {
-			writeWrapped(&b, "", fmt.Sprintf("machine %d: %s", i+1, m), width)
+		begins := make(map[[2]int]history.Change)
+		for _, c := range v.Changes {
+			begins[[2]int{c.Series, c.After.From}] = c
 		}
-	}
-	for _, text := range v.doubts() {
-		writeWrapped(&b, "warning: ", text, width)
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-// WriteHistoryCSV writes a line per point of each series: its value, its level,
-// and where a level begins, what changed.
-func WriteHistoryCSV(w io.Writer, v HistoryView) error {
-	out := csv.NewWriter(w)
-	header := []string{"machine", "package", "benchmark", "procs", "unit", "point", "commit", "date", "files", "value",
-		"level", "ratio", "lo", "hi", "p"}
-	if err := out.Write(header); err != nil {
-		return err
-	}
-	begins := make(map[[2]int]history.Change)
-	for _, c := range v.Changes {
-		begins[[2]int{c.Series, c.After.From}] = c
-	}
-	for i, s := range v.Series {
-		for _, level := range v.Levels[i] {
-			for at := level.From; at < level.To; at++ {
-				p := v.Points[s.At[at]]
-				row := []string{v.Machines[s.Machine], s.Package, s.Name, strconv.Itoa(s.Procs), s.Unit, strconv.Itoa(int(s.At[at])),
-					cmp.Or(p.Commit, p.File), p.Time.UTC().Format(time.RFC3339), strconv.Itoa(int(s.Files[at])), exactNumber(s.Values[at]),
-					exactNumber(level.Level), "", "", "", ""}
-				if c, ok := begins[[2]int{i, at}]; ok {
-					copy(row[11:], []string{numberOrNothing(c.Ratio), numberOrNothing(c.Lo), numberOrNothing(c.Hi), exactNumber(c.P)})
-				}
-				if err := out.Write(row); err != nil {
-					return err
+		for i, s := range v.Series {
+			for _, level := range v.Levels[i] {
+				for at := level.From; at < level.To; at++ {
+					p := v.Points[s.At[at]]
+					line := []string{v.Machines[s.Machine], s.Package, s.Name, strconv.Itoa(s.Procs), s.Unit, strconv.Itoa(int(s.At[at])),
+						cmp.Or(p.Commit, p.File), p.Time.UTC().Format(time.RFC3339), strconv.Itoa(int(s.Files[at])), exactNumber(s.Values[at]),
+						exactNumber(level.Level), "", "", "", ""}
+					if c, ok := begins[[2]int{i, at}]; ok {
+						copy(line[11:], []string{numberOrNothing(c.Ratio), numberOrNothing(c.Lo), numberOrNothing(c.Hi), exactNumber(c.P)})
+					}
+					if !yield(line) {
+						return
+					}
 				}
 			}
+		}
+	}
+}
+
+func (v HistoryView) writeCSV(w io.Writer) error {
+	out := csv.NewWriter(w)
+	for line := range v.records() {
+		if err := out.Write(line); err != nil {
+			return err
 		}
 	}
 	out.Flush()
@@ -373,9 +353,8 @@ type HistoryPoint struct {
 	Date   string `json:"date"`
 }
 
-// Document is what --json prints.
-func (v HistoryView) Document() HistoryDocument {
-	v.prepare()
+// json is what --json prints.
+func (v HistoryView) json() HistoryDocument {
 	d := HistoryDocument{
 		Summary: v.summary(), Alpha: v.Alpha, Files: v.Files, Points: len(v.Points), Series: len(v.Series), Tested: v.Tested(),
 		Machines: v.Machines, Changes: []HistoryChange{}, Shuffles: v.Shuffles,

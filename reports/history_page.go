@@ -1,31 +1,19 @@
 package reports
 
 import (
-	"cmp"
-	"context"
 	_ "embed"
 	"fmt"
 	"html"
-	"html/template"
-	"io"
 	"math"
 	"slices"
 	"strings"
-	"sync"
 
 	"onebit/bench/history"
 	"onebit/bench/results"
 	"onebit/internal/count"
+	"onebit/reports/doc"
+	"onebit/reports/figure"
 )
-
-var (
-	//go:embed assets/history.html.tmpl
-	historySource string
-	//go:embed assets/history.css
-	historyStyle string
-)
-
-var historyTemplate = sync.OnceValue(func() *template.Template { return newPageTemplate(historySource) })
 
 // historyCSV is the file of all values beside the page.
 const historyCSV = "history.csv"
@@ -33,62 +21,44 @@ const historyCSV = "history.csv"
 // mostHistories is how many series are drawn: those with changes, in the order of the list, then the others.
 const mostHistories = 60
 
-// WriteHistory writes index.html and history.csv into dir, which is made if need be.
-func WriteHistory(ctx context.Context, dir string, v HistoryView, opt WriteOptions) error {
-	page := func(w io.Writer) error {
-		return cmp.Or(renderPage(w, historyTemplate(), v.prepare().page()), ctx.Err())
+// Document is what a history's report shows.
+func (v HistoryView) Document() *doc.Document {
+	v.prepare()
+	d := &doc.Document{
+		Title: "History", Subtitle: v.subtitle(), First: []doc.First{{Verdict: v.summary()}}, Remarks: v.method(),
+		Data: v.json(), Records: v.records(), Files: []doc.File{{Name: historyCSV, Write: v.writeCSV}},
 	}
-	return writeFiles(dir, opt, page, File{historyCSV, func(w io.Writer) error { return WriteHistoryCSV(w, v) }})
-}
-
-// A historyPage is what the template shows.
-type historyPage struct {
-	shell
-	Advice   string
-	Method   []string
-	Doubts   []string
-	Changes  *sheet
-	About    string // which series are drawn
-	Charts   []historyChart
-	Machines []fact
-	Notes    []string
-}
-
-type historyChart struct {
-	ID, Name, Unit, Machine, Headline string
-	SVG                               template.HTML
-}
-
-func (v *HistoryView) page() historyPage {
-	p := historyPage{
-		shell:  newShell("History", v.subtitle()),
-		Advice: sentence(v.summary()), Doubts: v.doubts(), Notes: v.Notes,
-	}
-	p.Style += template.CSS(gateStyle + historyStyle)
-	for _, m := range v.method() {
-		p.Method = append(p.Method, sentence(m))
+	for _, text := range v.doubts() {
+		d.Grave = append(d.Grave, "warning: "+text)
 	}
 	if list := v.listed(); len(list) > 0 {
-		p.Changes = newSheet("changes", "Changes of level", "The most significant first.", list, v.fields())
+		d.Add((&doc.Section{ID: "changes", Heading: "Changes of level"}).Add(newTable("changes-table", "", "The most significant first.", list, v.fields())))
 	}
 	drawn := v.drawn()
-	p.About = "A dot is a point: a commit, or a file that names none. Points stand in their order, whatever time lies between them. A line is a level. Point at a place to see its commit."
+	about := "A dot is a point: a commit, or a file that names none. Points stand in their order, whatever time lies between them. A line is a level. Point at a place to see its commit."
 	if len(drawn) < len(v.Series) {
-		p.About += fmt.Sprintf(" %d of %d series are drawn: those with changes in the order of the list, then the first others. onebit history --filter chooses others; history.csv beside this page has all.",
+		about += fmt.Sprintf(" %d of %d series are drawn: those with changes in the order of the list, then the first others. onebit history --filter chooses others; history.csv beside this page has all.",
 			len(drawn), len(v.Series))
 	}
-	taken := make(fileNames)
+	series := (&doc.Section{ID: "series", Heading: "Series", Only: doc.Page}).Add(doc.Text{Words: about})
 	for _, i := range drawn {
 		s := v.Series[i]
-		p.Charts = append(p.Charts, historyChart{
-			ID: taken.unique(fileName("series", s.Name)), Name: v.name(s), Unit: s.Unit, Machine: v.machine(s.Machine),
-			Headline: v.headline(i), SVG: template.HTML(v.plot(i)),
-		})
+		machine := v.machine(s.Machine)
+		series.Add((&doc.Section{ID: figure.FileName("series", s.Name), Heading: v.name(s) + " in " + s.Unit + textIf(machine != "", ", machine "+machine)}).Add(doc.Sketches{v.plot(i)}))
 	}
-	for i, m := range v.Machines {
-		p.Machines = append(p.Machines, fact{fmt.Sprintf("machine %d", i+1), m})
+	how := &doc.Section{ID: "how", Heading: "How it was found"}
+	if len(v.Machines) > 1 {
+		var machines doc.List
+		for i, m := range v.Machines {
+			machines = append(machines, fmt.Sprintf("machine %d: %s", i+1, m))
+		}
+		how.Add((&doc.Section{ID: "machines", Heading: "Machines"}).Add(machines))
 	}
-	return p
+	if len(v.Notes) > 0 {
+		how.Add((&doc.Section{ID: "notes", Heading: "What was left out, and what the order rests on", Only: doc.Page | doc.Markdown}).Add(doc.List(v.Notes)))
+	}
+	d.Add(series, how)
+	return d.Settle()
 }
 
 func (v *HistoryView) subtitle() string {

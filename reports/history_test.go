@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"onebit/bench/history"
+	"onebit/reports/render"
 )
 
 // historyFixture is a history of hostile names: series 0 became slower, series 1
@@ -50,7 +51,7 @@ func historyFixture(t *testing.T, series, points int) HistoryView {
 func TestHistoryPage(t *testing.T) {
 	v := historyFixture(t, 70, 40)
 	dir := t.TempDir()
-	if err := WriteHistory(context.Background(), dir, v, WriteOptions{}); err != nil {
+	if err := render.Folder(t.Context(), dir, v.Document(), WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	page, err := os.ReadFile(filepath.Join(dir, pageName))
@@ -72,7 +73,7 @@ func TestHistoryPage(t *testing.T) {
 		t.Errorf("%d pictures", n)
 	}
 	again := t.TempDir()
-	if err := WriteHistory(context.Background(), again, v, WriteOptions{}); err != nil {
+	if err := render.Folder(t.Context(), again, v.Document(), WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if second, _ := os.ReadFile(filepath.Join(again, pageName)); string(second) != text {
@@ -82,7 +83,7 @@ func TestHistoryPage(t *testing.T) {
 
 func TestHistoryForms(t *testing.T) {
 	v := historyFixture(t, 4, 40)
-	d := v.Document()
+	d := v.Document().Data.(HistoryDocument)
 	if len(d.Changes) != 2 || d.Tested != 4 {
 		t.Fatalf("%+v", d)
 	}

@@ -1,17 +1,8 @@
 package reports
 
 import (
-	"bytes"
-	"encoding/json"
-	"io"
-
 	"onebit/bench/results"
-	"onebit/internal/term"
 )
-
-func init() {
-	registerKind(Kind{Name: "json", Extension: "json", About: "settings, medians and intervals of every case, noise, failures and warnings", Render: text(WriteJSON), several: text(writeFleetJSON)})
-}
 
 type jsonResults struct {
 	Settings map[string]string   `json:"settings"` // the header
@@ -71,13 +62,8 @@ type jsonFailure struct {
 	Reason string `json:"reason"`
 }
 
-// WriteJSON writes one JSON document of what the tables are made of: the
-// settings, each case's center and interval in each of its units, the noise
+// jsonOf is what the tables are made of: the settings, each case's center and interval in each of its units, the noise
 // floors, what failed, and what is doubtful.
-func WriteJSON(w io.Writer, res *results.Set) error {
-	return writeIndented(w, jsonOf(newDigest(res)))
-}
-
 func jsonOf(d *digest) jsonResults {
 	doc := jsonResults{
 		Settings: make(map[string]string), Units: make(map[string]jsonUnit),
@@ -114,19 +100,6 @@ func jsonOf(d *digest) jsonResults {
 		doc.Failures = append(doc.Failures, jsonFailure{f.Name.Full, f.Reason})
 	}
 	return doc
-}
-
-// writeIndented writes a document, without what a terminal would obey.
-func writeIndented(w io.Writer, doc any) error {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	if err := e.Encode(doc); err != nil {
-		return err
-	}
-	_, err := w.Write(term.JSON(b.Bytes()))
-	return err
 }
 
 func jsonCaseOf(c *caseStats) jsonCase {

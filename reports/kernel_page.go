@@ -3,103 +3,76 @@ package reports
 import (
 	_ "embed"
 	"fmt"
-	"html/template"
-	"io"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"onebit/bench/hotspot"
 	"onebit/bench/noise"
 	profiles "onebit/bench/profile"
 	"onebit/bench/results"
 	"onebit/internal/term"
+	"onebit/reports/doc"
 )
 
-var (
-	//go:embed assets/kernel.html.tmpl
-	kernelSource string
-	//go:embed assets/kernel.css
-	kernelStyle string
-)
-
-var kernelTemplate = sync.OnceValue(func() *template.Template { return newPageTemplate(kernelSource) })
-
-// WriteKernel writes the page of a kernel's profile, index.html, into dir. res are
-// the samples of the same run.
-func WriteKernel(dir string, k *profiles.Kernel, res *results.Set, opt WriteOptions) error {
-	return writeFiles(dir, opt, func(w io.Writer) error { return WriteKernelHTML(w, k, res) })
-}
-
-// WriteKernelHTML writes a kernel's profile as one page that needs nothing beside
-// it.
-func WriteKernelHTML(w io.Writer, k *profiles.Kernel, res *results.Set) error {
-	return renderPage(w, kernelTemplate(), newKernelPage(k, res))
-}
-
-type kernelPage struct {
-	shell
-	Advice, Problems       []string
-	Sheets                 []*sheet
-	Code                   []kernelCode
-	CodeAbout              string
-	CodeColumns            []kernelCodeColumn
-	Sampler, Steps, Bounds string
-	Environment            []fact
-	Command                string
-}
-
-type kernelCodeColumn struct{ Label, Class string }
-
-// A kernelCode is a function's disassembly.
-type kernelCode struct {
-	Heading string
-	Open    bool
-	Lines   []kernelCodeLine
-}
-
-type kernelCodeLine struct {
-	Shares                     []kernelShare
-	Count, Kind, Text, Address string
-	Loop                       bool
-}
-
-// A kernelShare is a share of samples, and a bar as long.
-type kernelShare struct {
-	Text  string
-	Style template.CSS
-}
-
-func newKernelPage(k *profiles.Kernel, res *results.Set) *kernelPage {
+// KernelDocument says what bounds a kernel. res are the samples of the same run.
+func KernelDocument(k *profiles.Kernel, res *results.Set) *doc.Document {
 	d := newDigest(res)
 	name := term.Text(k.Format + "/" + k.Variant + "/" + k.Act)
-	p := &kernelPage{
-		shell:  newShell("Profile of "+name, k.Summary+" · "+d.subtitle()),
-		Advice: kernelAdvice(k), Problems: mapped(kernelProblems(k), term.Text), Command: d.res.Setting("command"),
+	x := &doc.Document{Title: "Profile of " + name, Subtitle: k.Summary + " · " + d.subtitle(), First: []doc.First{kernelFirst(k)}}
+	addRecords(x, []*member{{digest: d, machine: res.Machine()}})
+	for _, text := range kernelProblems(k) {
+		x.Doubts = append(x.Doubts, doc.Doubt{Text: term.Text(text)})
 	}
-	p.Style += template.CSS(kernelStyle)
-	for _, s := range d.res.Settings {
-		p.Environment = append(p.Environment, fact{s.Key, s.Value})
-	}
-	p.Sheets = append(p.Sheets, kernelRunSheet(k))
-	if bounds := k.BoundsOf(); bounds != nil {
-		p.Sheets = append(p.Sheets, kernelBoundSheet(k, bounds))
-		p.Bounds = fmt.Sprintf("Bounds are those of %s: something waits for a unit in %s of the cycles, for a result in %s.", k.Bounds.Source(), percent(k.Bounds.OnPorts), percent(k.Bounds.OnResults))
-	}
+	x.Add((&doc.Section{ID: "measured", Heading: "Measured"}).Add(kernelRunSheet(k)))
 	if loop, perWeights := k.LoopMix(); loop.Total() > 0 {
-		p.Sheets = append(p.Sheets, kernelMixSheet(k, loop, perWeights))
-	}
-	if k.Steps != nil {
-		p.Steps = fmt.Sprintf("Instructions were counted one by one in products of %d × %d and of half the rows: the difference is what rows take. %s instructions for 128 activations are executed once besides.",
-			k.Steps.Rows, k.Steps.Cols, count2(k.Steps.Once))
+		x.Add((&doc.Section{ID: "instructions", Heading: "Instructions"}).Add(kernelMixSheet(k, loop, perWeights)))
 	}
 	if len(k.Functions) > 0 {
-		p.Sampler = fmt.Sprintf("Samples are by %s.", k.Sampler)
-		p.Sheets = append(p.Sheets, kernelFunctionSheet(k))
+		x.Add((&doc.Section{ID: "sampled", Heading: "Functions"}).Add(kernelFunctionSheet(k)))
 	}
-	p.addCode(k)
-	return p
+	x.Add(kernelLoop(k), kernelCode(k), kernelHow(k, d))
+	return x.Settle()
+}
+
+// kernelFirst says what bounds the kernel, and shows what was measured beside the bounds.
+func kernelFirst(k *profiles.Kernel) doc.First {
+	advice := kernelAdvice(k)
+	name := term.Text(k.Format + "/" + k.Variant)
+	first := doc.First{Verdict: name + " was measured.", Table: kernelBoundSheet(k)}
+	if len(advice) > 0 {
+		first.Verdict, first.Why = advice[0], sentences(advice[1:]...)
+	}
+	for _, r := range k.Runs {
+		if r.Level != "" && r.Measured().Center == k.Fastest() {
+			first.Number, first.NumberOf = count2(r.Measured().Center)+" cycles", figureSpread(r.Measured())+" for 128 weights from "+r.Level
+		}
+	}
+	return first
+}
+
+// kernelHow says how it was measured, and where.
+func kernelHow(k *profiles.Kernel, d *digest) *doc.Section {
+	s := &doc.Section{ID: "how", Heading: "How it was measured", Only: doc.Page | doc.Markdown}
+	text := "One thread. Cycles are the time of a product at the frequency of the clock, which is measured before and after each by additions that wait for each other. " +
+		"A product alone is of activations that are quantized once for many; the others are as onebit bench measures them."
+	if len(k.Functions) > 0 {
+		text += fmt.Sprintf(" Samples are by %s.", k.Sampler)
+	}
+	if k.Steps != nil {
+		text += fmt.Sprintf(" Instructions were counted one by one in products of %d × %d and of half the rows: the difference is what rows take. %s instructions for 128 activations are executed once besides.",
+			k.Steps.Rows, k.Steps.Cols, count2(k.Steps.Once))
+	}
+	if k.BoundsOf() != nil {
+		text += fmt.Sprintf(" Bounds are those of %s: something waits for a unit in %s of the cycles, for a result in %s.", k.Bounds.Source(), percent(k.Bounds.OnPorts), percent(k.Bounds.OnResults))
+	}
+	s.Add(doc.Text{Words: text}, doc.Facts{List: d.environment()})
+	if command := d.res.Setting("command"); command != "" {
+		s.Add(doc.Code(command))
+	}
+	return s
 }
 
 func count2(n float64) string { return strconv.FormatFloat(n, 'f', 2, 64) }
@@ -139,45 +112,61 @@ func kernelProblems(k *profiles.Kernel) []string {
 	return all
 }
 
-func kernelRunSheet(k *profiles.Kernel) *sheet {
+func kernelRunSheet(k *profiles.Kernel) *doc.Table {
 	type run = *profiles.KernelRun
-	figure := func(f noise.Figure, format func(float64) string) sheetCell {
-		return sheetCell{Text: format(f.Center), Remark: figureSpread(f)}
+	figure := func(f noise.Figure, format func(float64) string) doc.Cell {
+		return doc.Cell{Text: format(f.Center), Remark: figureSpread(f)}
 	}
-	return newSheet("runs", "Measured", fmt.Sprintf("One thread; medians of %d rounds with 95 %% intervals.", k.Rounds), k.Runs, []field[run]{
-		{label: "product", text: true, cell: func(r run) sheetCell { return sheetCell{Text: r.About()} }},
-		{label: "cycles", about: "for 128 weights", cell: func(r run) sheetCell { return figure(r.Measured(), count2) }},
-		{label: "time", about: "of a product", cell: func(r run) sheetCell { return figure(noise.FigureOf(r.Times), formatTime) }},
-		{label: "reads", about: "weights per second", cell: func(r run) sheetCell {
-			return sheetCell{Text: results.UnitOf(results.WeightRate).Format(r.Rate().Center)}
+	return newTable("runs", "Measured", fmt.Sprintf("One thread; medians of %d rounds with 95 %% intervals.", k.Rounds), k.Runs, []doc.Field[run]{
+		{Label: "product", Text: true, Cell: func(r run) doc.Cell { return doc.Cell{Text: r.About()} }},
+		{Label: "cycles", About: "for 128 weights", Cell: func(r run) doc.Cell { return figure(r.Measured(), count2) }},
+		{Label: "time", About: "of a product", Cell: func(r run) doc.Cell { return figure(noise.FigureOf(r.Times), formatTime) }},
+		{Label: "reads", About: "weights per second", Cell: func(r run) doc.Cell {
+			return doc.Cell{Text: results.UnitOf(results.WeightRate).Format(r.Rate().Center)}
 		}},
-		{label: "shape", cell: func(r run) sheetCell { return sheetCell{Text: fmt.Sprintf("%d × %d", r.Rows, r.Cols)} }},
-		{label: "weights", about: "packed", cell: func(r run) sheetCell {
-			return sheetCell{Text: results.UnitOf(results.PackedBytes).Format(float64(r.Bytes))}
+		{Label: "shape", Cell: func(r run) doc.Cell { return doc.Cell{Text: fmt.Sprintf("%d × %d", r.Rows, r.Cols)} }},
+		{Label: "weights", About: "packed", Cell: func(r run) doc.Cell {
+			return doc.Cell{Text: results.UnitOf(results.PackedBytes).Format(float64(r.Bytes))}
 		}},
 	})
 }
 
-// kernelBoundSheet has the bounds, and what was measured.
-func kernelBoundSheet(k *profiles.Kernel, bounds []profiles.KernelBound) *sheet {
-	all := append([]profiles.KernelBound{}, bounds...)
-	for i := range all {
-		all[i].Name = "bound by " + all[i].Name
+// kernelBoundSheet has the bounds, and beside them what was measured.
+func kernelBoundSheet(k *profiles.Kernel) *doc.Table {
+	type bound = profiles.KernelBound
+	var all []bound
+	lengths := make(map[string]doc.Length)
+	for _, b := range k.BoundsOf() {
+		b.Name = "bound by " + b.Name
+		lengths[b.Name] = doc.Length{Value: b.Cycles, Low: b.Cycles, High: b.Cycles}
+		all = append(all, b)
 	}
 	for _, r := range k.Runs {
-		if r.Level != "" {
-			all = append(all, profiles.KernelBound{Name: "measured, " + r.Level, Cycles: r.Measured().Center, About: "all of the product"})
+		if r.Level == "" {
+			continue
 		}
+		m := r.Measured()
+		b := bound{Name: "measured, " + r.Level, Cycles: m.Center, About: "all of the product"}
+		lengths[b.Name] = doc.Length{Value: m.Center, Low: m.Center, High: m.Center}
+		if m.Bounded() {
+			lengths[b.Name] = doc.Length{Value: m.Center, Low: m.Lo, High: m.Hi}
+		}
+		all = append(all, b)
 	}
-	type bound = profiles.KernelBound
-	return newSheet("bounds", "Bounds", "Cycles for 128 weights in the hot loop, beside those that were measured. "+k.Bounds.Source()+".", all, []field[bound]{
-		{label: "of", text: true, cell: func(b bound) sheetCell { return sheetCell{Text: b.Name} }},
-		{label: "cycles", cell: func(b bound) sheetCell { return sheetCell{Text: count2(b.Cycles)} }},
-		{label: "what it is", text: true, cell: func(b bound) sheetCell { return sheetCell{Text: b.About} }},
+	scale := doc.NewScale(slices.Collect(maps.Values(lengths)), true)
+	caption := "Cycles for 128 weights; the line is the interval."
+	if k.BoundsOf() != nil {
+		caption += " Bounds are of the hot loop. " + k.Bounds.Source() + "."
+	}
+	return newTable("bounds", "Measured, beside the bounds", caption, all, []doc.Field[bound]{
+		{Label: "of", Text: true, Cell: func(b bound) doc.Cell { return doc.Cell{Text: b.Name} }},
+		{Label: "cycles/128w", Cell: func(b bound) doc.Cell { return doc.Cell{Text: count2(b.Cycles)} }},
+		{Label: "cycles", Text: true, Drop: 2, Cell: func(b bound) doc.Cell { return scale.Cell(lengths[b.Name]) }},
+		{Label: "what it is", Text: true, Drop: 3, Cell: func(b bound) doc.Cell { return doc.Cell{Text: b.About} }},
 	})
 }
 
-func kernelMixSheet(k *profiles.Kernel, loop hotspot.Mix, perWeights bool) *sheet {
+func kernelMixSheet(k *profiles.Kernel, loop hotspot.Mix, perWeights bool) *doc.Table {
 	all, known := k.Mix()
 	caption := "Instructions for 128 weights, by what they do."
 	if !perWeights {
@@ -194,32 +183,32 @@ func kernelMixSheet(k *profiles.Kernel, loop hotspot.Mix, perWeights bool) *shee
 		}
 	}
 	rows = append(rows, row{"all", loop.Total(), all.Total()}, row{"of which on vectors", loop.Vectors, all.Vectors}, row{"of which read memory", loop.Reads, all.Reads})
-	return newSheet("mix", "Instructions", caption, rows, []field[row]{
-		{label: "kind", text: true, cell: func(r row) sheetCell { return sheetCell{Text: r.name} }},
-		{label: "hot loop", cell: func(r row) sheetCell { return sheetCell{Text: count2(r.loop)} }},
-		{label: "all", about: "functions that are shown below", cell: func(r row) sheetCell {
+	return newTable("mix", "Instructions", caption, rows, []doc.Field[row]{
+		{Label: "kind", Text: true, Cell: func(r row) doc.Cell { return doc.Cell{Text: r.name} }},
+		{Label: "hot loop", Cell: func(r row) doc.Cell { return doc.Cell{Text: count2(r.loop)} }},
+		{Label: "all", About: "functions that are shown below", Cell: func(r row) doc.Cell {
 			if !known {
-				return sheetCell{}
+				return doc.Cell{}
 			}
-			return sheetCell{Text: count2(r.all)}
+			return doc.Cell{Text: count2(r.all)}
 		}},
 	})
 }
 
-func kernelFunctionSheet(k *profiles.Kernel) *sheet {
+func kernelFunctionSheet(k *profiles.Kernel) *doc.Table {
 	type function = *profiles.KernelFunction
-	fields := []field[function]{{label: "function", text: true, cell: func(f function) sheetCell { return sheetCell{Text: shortFunction(f.Name)} }}}
+	fields := []doc.Field[function]{{Label: "function", Text: true, Cell: func(f function) doc.Cell { return doc.Cell{Text: shortFunction(f.Name)} }}}
 	for i, r := range k.Runs {
 		if r.Samples > 0 {
-			fields = append(fields, field[function]{label: r.Level, about: fmt.Sprintf("share of %d samples", r.Samples), cell: func(f function) sheetCell {
-				return sheetCell{Text: percent(float64(f.Samples[i]) / float64(r.Samples))}
+			fields = append(fields, doc.Field[function]{Label: r.Level, About: fmt.Sprintf("share of %d samples", r.Samples), Cell: func(f function) doc.Cell {
+				return doc.Cell{Text: percent(float64(f.Samples[i]) / float64(r.Samples))}
 			}})
 		}
 	}
 	if k.Steps != nil {
-		fields = append(fields, field[function]{label: "instructions", about: "for 128 weights", cell: func(f function) sheetCell { return sheetCell{Text: count2(f.Count)} }})
+		fields = append(fields, doc.Field[function]{Label: "instructions", About: "for 128 weights", Cell: func(f function) doc.Cell { return doc.Cell{Text: count2(f.Count)} }})
 	}
-	return newSheet("functions", "Functions", "Shares of the samples by where the weights come from. Functions with less than 1 % are left out.", k.Functions, fields)
+	return newTable("functions", "Functions", "Shares of the samples by where the weights come from. Functions with less than 1 % are left out.", k.Functions, fields)
 }
 
 // shortFunction leaves out the path of the package.
@@ -227,41 +216,76 @@ func shortFunction(name string) string {
 	return strings.TrimSuffix(name[strings.LastIndexByte(name, '/')+1:], ".abi0")
 }
 
-// addCode adds the functions' disassembly, the hot one open.
-func (p *kernelPage) addCode(k *profiles.Kernel) {
-	for _, r := range k.Runs {
-		if r.Samples > 0 {
-			p.CodeColumns = append(p.CodeColumns, kernelCodeColumn{r.Level, "number"})
+// A kernelLine is an instruction of a function.
+type kernelLine struct {
+	*profiles.KernelLine
+	function *profiles.KernelFunction
+	number   int
+}
+
+func (l kernelLine) inLoop() bool {
+	loop := l.function.Loop
+	return loop != nil && l.number >= loop.First && l.number <= loop.Last
+}
+
+// kernelListing has lines with the shares of their function's samples.
+func kernelListing(k *profiles.Kernel, id, heading string, f *profiles.KernelFunction, keep func(kernelLine) bool) *doc.Table {
+	var lines []kernelLine
+	for n := range f.Lines {
+		if l := (kernelLine{&f.Lines[n], f, n}); keep(l) {
+			lines = append(lines, l)
 		}
 	}
-	p.CodeColumns = append(p.CodeColumns, []kernelCodeColumn{{"executed", "number"}, {"kind", "kind"}, {"instruction", "instruction"}, {"address", "address"}}...)
-	p.CodeAbout = "By " + k.Disassembler + ". Shares are of the function's samples, with weights from there; executed is how often for 128 weights. The hot loop has a bar beside it. A processor in flight is found at the instruction that waits or at the one behind it."
+	var fields []doc.Field[kernelLine]
+	for i, r := range k.Runs {
+		if r.Samples > 0 {
+			fields = append(fields, doc.Field[kernelLine]{Label: r.Level, Cell: func(l kernelLine) doc.Cell {
+				if l.Samples[i] == 0 {
+					return doc.Cell{Strong: l.inLoop()}
+				}
+				share := float64(l.Samples[i]) / float64(f.Samples[i])
+				return doc.Cell{Text: fmt.Sprintf("%.1f %%", 100*share), Shade: min(1, 3*share), Strong: l.inLoop()}
+			}})
+		}
+	}
+	t := doc.NewTable(id, heading, "", lines, append(fields, []doc.Field[kernelLine]{
+		{Label: "executed", Cell: func(l kernelLine) doc.Cell {
+			if math.IsNaN(l.Count) {
+				return doc.Cell{}
+			}
+			return doc.Cell{Text: strconv.FormatFloat(l.Count, 'g', 3, 64)}
+		}},
+		{Label: "kind", Text: true, Drop: 2, Cell: func(l kernelLine) doc.Cell { return doc.Cell{Text: l.Kind().String()} }},
+		{Label: "instruction", Text: true, Cell: func(l kernelLine) doc.Cell { return doc.Cell{Text: l.Instruction.String()} }},
+		{Label: "address", Text: true, Drop: 1, Cell: func(l kernelLine) doc.Cell { return doc.Cell{Text: fmt.Sprintf("%x", l.Addr)} }},
+	}...))
+	t.Listing = true
+	return t
+}
+
+// kernelLoop is the hot loop, for a terminal; nil without one.
+func kernelLoop(k *profiles.Kernel) *doc.Section {
+	hot := k.Hot()
+	if hot == nil || hot.Loop == nil {
+		return nil
+	}
+	return (&doc.Section{ID: "hot-loop", Only: doc.Terminal}).Add(
+		kernelListing(k, "", fmt.Sprintf("Hot loop of %s, by %s; shares of its samples", hot.Name, k.Disassembler), hot, kernelLine.inLoop))
+}
+
+// kernelCode is the functions' disassembly, the hot one open.
+func kernelCode(k *profiles.Kernel) *doc.Section {
+	s := &doc.Section{ID: "code", Heading: "Disassembly", Only: doc.Page}
 	for i, f := range k.Functions {
 		if len(f.Lines) == 0 {
 			continue
 		}
-		code := kernelCode{Heading: shortFunction(f.Name), Open: i == 0}
-		for n, l := range f.Lines {
-			line := kernelCodeLine{Kind: l.Kind().String(), Text: l.Instruction.String(), Address: fmt.Sprintf("%x", l.Addr)}
-			line.Loop = f.Loop != nil && n >= f.Loop.First && n <= f.Loop.Last
-			if !math.IsNaN(l.Count) {
-				line.Count = strconv.FormatFloat(l.Count, 'g', 3, 64)
-			}
-			for j, r := range k.Runs {
-				if r.Samples > 0 {
-					line.Shares = append(line.Shares, newKernelShare(l.Samples[j], f.Samples[j]))
-				}
-			}
-			code.Lines = append(code.Lines, line)
+		if len(s.Parts) == 0 {
+			s.Add(doc.Text{Words: "By " + k.Disassembler + ". Shares are of the function's samples, with weights from there; executed is how often for 128 weights. The hot loop has a bar beside it. A processor in flight is found at the instruction that waits or at the one behind it.", Muted: true})
 		}
-		p.Code = append(p.Code, code)
+		t := kernelListing(k, "", shortFunction(f.Name), f, func(kernelLine) bool { return true })
+		t.Folded = i > 0
+		s.Add(t)
 	}
-}
-
-func newKernelShare(n, of int) kernelShare {
-	if n == 0 {
-		return kernelShare{}
-	}
-	share := 100 * float64(n) / float64(of)
-	return kernelShare{fmt.Sprintf("%.1f %%", share), template.CSS(fmt.Sprintf("--share: %.0f%%", min(100, 3*share)))}
+	return s
 }

@@ -12,6 +12,7 @@ import (
 	"onebit/bench/hotspot"
 	profiles "onebit/bench/profile"
 	"onebit/bench/results"
+	"onebit/reports/render"
 )
 
 func kernelPageFixture() (*profiles.Kernel, *results.Set) {
@@ -37,7 +38,7 @@ func kernelPageFixture() (*profiles.Kernel, *results.Set) {
 func TestKernelPage(t *testing.T) {
 	k, res := kernelPageFixture()
 	var page, again bytes.Buffer
-	if err := errors.Join(WriteKernelHTML(&page, k, res), WriteKernelHTML(&again, k, res)); err != nil {
+	if err := errors.Join(printDoc(&page, KernelDocument(k, res), "html", render.Options{}), printDoc(&again, KernelDocument(k, res), "html", render.Options{})); err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(page.Bytes(), again.Bytes()) {
@@ -46,13 +47,13 @@ func TestKernelPage(t *testing.T) {
 	text := page.String()
 	for _, want := range []string{
 		"Profile of q1&lt;b&gt;/avx2/q8_128", "works &lt;i&gt;somehow", "128 weights take 1.60 cycles from l2", "They execute 7.00 instructions", "tables of icelake-server, which stands in",
-		"kernels.q1AVX2<", "75.0 %", "0.0625", `<code>vpmaddubsw (%rax),%ymm1,%ymm2</code>`, "multiply-add", "objdump &lt;1&gt;", `class="loop"`, "30.00 instructions for 128 activations", "3.00",
+		"kernels.q1AVX2<", "75.0 %", "0.0625", `>vpmaddubsw (%rax),%ymm1,%ymm2`, "multiply-add", "objdump &lt;1&gt;", `class="strong"`, "30.00 instructions for 128 activations", "3.00",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page has no %q", want)
 		}
 	}
-	if n := strings.Count(text, `class="loop"`); n != 2 {
+	if n := strings.Count(text, `class="strong"`); n != 2 {
 		t.Errorf("%d lines are in the hot loop", n)
 	}
 }
@@ -64,7 +65,7 @@ func TestKernelPageWithoutTools(t *testing.T) {
 	k.Bounds, k.BoundsWhy = nil, "no bounds"
 	k.Functions[0].Lines, k.Functions[0].Loop, k.DisassemblyWhy = nil, nil, "no objdump"
 	dir := t.TempDir()
-	if err := WriteKernel(dir, k, res, WriteOptions{}); err != nil {
+	if err := render.Folder(t.Context(), dir, KernelDocument(k, res), WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	page, err := os.ReadFile(filepath.Join(dir, "index.html"))

@@ -8,6 +8,8 @@ import (
 
 	"onebit/bench/names"
 	"onebit/bench/results"
+	"onebit/reports/doc"
+	"onebit/reports/figure"
 )
 
 // An errorSeries is the error of one tensor in each block, for all the contenders that share it:
@@ -127,16 +129,16 @@ func of(all []errorSeries, contender string) (errorSeries, bool) {
 }
 
 // errorSheet shows how wrong each contender's predictions are, and the stream that leads to them.
-func (d *digest) errorSheet(m *model) *sheet {
+func (d *digest) errorSheet(m *model) *doc.Table {
 	cases := slices.Concat(m.logits, m.lockstep)
 	if len(cases) == 0 {
 		return nil
 	}
-	fields := []field[string]{{label: names.Variant, text: true, cell: func(name string) sheetCell {
-		return sheetCell{Text: name, Mark: markHTML(d.marks[name])}
+	fields := []doc.Field[string]{{Label: names.Variant, Text: true, Cell: func(name string) doc.Cell {
+		return doc.Cell{Text: name, Mark: doc.MarkOf(d.marks[name])}
 	}}}
 	for i, unit := range []string{results.KLD, results.Top1, results.Top5, results.Perplexity, results.RefPpl, results.NMSE} {
-		fields = append(fields, field[string]{label: unit, about: results.UnitOf(unit).About, drop: i, cell: func(name string) sheetCell {
+		fields = append(fields, doc.Field[string]{Label: unit, About: results.UnitOf(unit).About, Drop: i, Cell: func(name string) doc.Cell {
 			c := find(m.logits, name)
 			cell := errorCell(c, unit)
 			if unit == results.Perplexity {
@@ -146,28 +148,28 @@ func (d *digest) errorSheet(m *model) *sheet {
 		}})
 	}
 	isolated, accumulated := m.series(names.Isolated, names.BlockOutput), m.series(names.Accumulated, names.BlockOutput)
-	fields = append(fields, field[string]{label: "worst block", about: "nmse of the block that adds most, given the reference's own input", drop: 7, cell: func(name string) sheetCell {
+	fields = append(fields, doc.Field[string]{Label: "worst block", About: "nmse of the block that adds most, given the reference's own input", Drop: 7, Cell: func(name string) doc.Cell {
 		s, ok := of(isolated, name)
 		if !ok {
-			return sheetCell{}
+			return doc.Cell{}
 		}
-		return sheetCell{Text: valueOf(s.worst(), results.NMSE), Remark: "in " + s.worst().name.Get(names.Block)}
+		return doc.Cell{Text: valueOf(s.worst(), results.NMSE), Remark: "in " + s.worst().name.Get(names.Block)}
 	}})
 	for i, unit := range []string{results.NMSE, results.Cosine, results.MaxAbsErr} {
-		fields = append(fields, field[string]{label: "last block " + unit, about: results.UnitOf(unit).About + ", of the stream behind the last block", drop: 8 + i, cell: func(name string) sheetCell {
+		fields = append(fields, doc.Field[string]{Label: "last block " + unit, About: results.UnitOf(unit).About + ", of the stream behind the last block", Drop: 8 + i, Cell: func(name string) doc.Cell {
 			s, ok := of(accumulated, name)
 			if !ok {
-				return sheetCell{}
+				return doc.Cell{}
 			}
-			return sheetCell{Text: valueOf(s.last(), unit)}
+			return doc.Cell{Text: valueOf(s.last(), unit)}
 		}})
 	}
-	return newSheet(fileName("error", m.name), m.title("error"), errorCaption(m), contenders(cases), fields)
+	return newTable(figure.FileName("error", m.name), m.title("error"), errorCaption(m), contenders(cases), fields)
 }
 
 // errorCell is a case's value in a unit with its interval; c may be nil.
-func errorCell(c *caseStats, unit string) sheetCell {
-	return sheetCell{Text: valueIn(c, unit), Remark: boundsIn(c, unit)}
+func errorCell(c *caseStats, unit string) doc.Cell {
+	return doc.Cell{Text: valueIn(c, unit), Remark: boundsIn(c, unit)}
 }
 
 // boundsIn is the interval of a case's value in a unit, "" if there is none.
@@ -226,37 +228,37 @@ func find(cases []*caseStats, contender string) *caseStats {
 type tensorRow struct{ tensor, input string }
 
 // tensorSheet shows the errors of each projection over the blocks; nil if none were measured.
-func (d *digest) tensorSheet(m *model) *sheet {
+func (d *digest) tensorSheet(m *model) *doc.Table {
 	var rows []tensorRow
 	for _, tensor := range append(m.tensors(), names.BlockOutput) {
 		for _, input := range names.Inputs {
 			rows = append(rows, tensorRow{tensor, input})
 		}
 	}
-	fields := []field[tensorRow]{
-		{label: names.Tensor, text: true, cell: func(r tensorRow) sheetCell { return sheetCell{Text: r.tensor} }},
-		{label: names.Input, text: true, cell: func(r tensorRow) sheetCell { return sheetCell{Text: r.input} }},
+	fields := []doc.Field[tensorRow]{
+		{Label: names.Tensor, Text: true, Cell: func(r tensorRow) doc.Cell { return doc.Cell{Text: r.tensor} }},
+		{Label: names.Input, Text: true, Cell: func(r tensorRow) doc.Cell { return doc.Cell{Text: r.input} }},
 	}
 	rows = slices.DeleteFunc(rows, func(r tensorRow) bool { return len(m.series(r.input, r.tensor)) == 0 })
 	if len(rows) == 0 {
 		return nil
 	}
 	for i, group := range m.alike {
-		fields = append(fields, field[tensorRow]{label: joinNames(group), drop: i, cell: func(r tensorRow) sheetCell {
+		fields = append(fields, doc.Field[tensorRow]{Label: joinNames(group), Drop: i, Cell: func(r tensorRow) doc.Cell {
 			s, ok := of(m.series(r.input, r.tensor), group[0])
 			if !ok {
-				return sheetCell{}
+				return doc.Cell{}
 			}
 			return s.cell()
 		}})
 	}
-	s := newSheet(fileName("tensors", m.name), m.title("error by projection"),
+	s := newTable(figure.FileName("tensors", m.name), m.title("error by projection"),
 		"nmse, the geometric mean over the blocks; the worst block; and the least cosine. Variants in one column compute the same numbers.", rows, fields)
 	s.Folded = true
 	return s
 }
 
-func (s errorSeries) cell() sheetCell {
+func (s errorSeries) cell() doc.Cell {
 	var errors []float64
 	for _, c := range s.cases {
 		e, _ := c.center(results.NMSE)
@@ -270,7 +272,7 @@ func (s errorSeries) cell() sheetCell {
 		remark += "cosine ≥ " + results.UnitOf(results.Cosine).Format(least)
 	}
 	remark = strings.TrimSuffix(remark, ", ")
-	return sheetCell{Text: results.UnitOf(results.NMSE).Format(meanError(errors)), Remark: remark}
+	return doc.Cell{Text: results.UnitOf(results.NMSE).Format(meanError(errors)), Remark: remark}
 }
 
 // logitsOf finds the predictions of a run's variant. How its weights are packed does not change them.
@@ -334,8 +336,8 @@ func (m *model) errorText(r *run) string {
 		}
 	}
 	if c := m.logitsOf(r); c != nil {
-		add("kld ", errorCell(c, results.KLD).text())
-		add("same most likely token ", errorCell(c, results.Top1).text())
+		add("kld ", errorCell(c, results.KLD).Line())
+		add("same most likely token ", errorCell(c, results.Top1).Line())
 		add("perplexity ", perplexityChange(c))
 	}
 	for _, t := range m.tests {

@@ -2,32 +2,31 @@ package reports
 
 import (
 	"cmp"
+	"context"
 	_ "embed"
 	"fmt"
-	"html/template"
-	"io"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"onebit/bench/names"
 	"onebit/bench/noise"
 	"onebit/bench/results"
 	"onebit/internal/sysinfo"
 	"onebit/internal/term"
+	"onebit/reports/doc"
+	"onebit/reports/figure"
 )
 
-//go:embed assets/machine.html.tmpl
-var machineSource string
-
-var machineTemplate = sync.OnceValue(func() *template.Template { return newPageTemplate(machineSource) })
-
-// A Machine is the results of a run of onebit machine.
-type Machine struct {
-	Name    string // to tell it from others; "" where it is the only one
-	Results *results.Set
+func init() {
+	RegisterKind(Kind{
+		Name: "machine",
+		Recognise: func(s *Source) bool {
+			return !slices.ContainsFunc(s.Machines, func(r *results.Set) bool { return !IsMachine(r) })
+		},
+		Build: func(_ context.Context, s *Source) (*doc.Document, error) { return machineDocument(s), nil },
+	})
 }
 
 // IsMachine reports whether results are those of onebit machine.
@@ -40,51 +39,28 @@ func IsMachine(res *results.Set) bool {
 	return len(res.Samples) > 0
 }
 
-// WriteMachines writes a page of machines side by side, index.html, into dir, which is made if need be.
-func WriteMachines(dir string, machines []Machine, opt WriteOptions) error {
-	return writeFiles(dir, opt, func(w io.Writer) error { return WriteMachinesHTML(w, machines) })
-}
-
-// WriteMachineTable writes machines side by side for a terminal.
-func WriteMachineTable(w io.Writer, machines []Machine, opt TableOptions) error {
-	r := newMachineReport(machines)
-	var b strings.Builder
-	for _, m := range r.machines {
-		writeWrapped(&b, "", m.advice(), opt.Width)
-	}
-	for _, s := range r.sheets() {
-		b.WriteString("\n" + s.Heading + "\n")
-		writeAligned(&b, s.textColumns(), opt.Width)
-	}
-	b.WriteByte('\n')
-	if text := signsText(b.String()); text != "" {
-		writeWrapped(&b, "", text, opt.Width)
-	}
-	for _, m := range r.machines {
-		for _, text := range m.remarks() {
-			writeWrapped(&b, "", text, opt.Width)
-		}
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
 // A machineReport is what every form of a report of machines shows.
 type machineReport struct{ machines []*machineResults }
 
 // machineResults are one machine's.
 type machineResults struct {
-	*digest
-	name   string
+	*member
 	byName map[string]*caseStats // by the name without bytes where a level stands for them
 }
 
-func newMachineReport(machines []Machine) *machineReport {
+func newMachineReport(s *Source) *machineReport {
 	r := &machineReport{}
-	for _, m := range machines {
-		d := newDigest(m.Results)
-		found := &machineResults{digest: d, name: label(m.Name), byName: make(map[string]*caseStats)}
-		for _, c := range d.cases {
+	seen := make(map[string]int)
+	for i, res := range s.Machines {
+		found := &machineResults{member: &member{digest: newDigest(res), machine: res.Machine()}, byName: make(map[string]*caseStats)}
+		if len(s.Machines) > 1 {
+			m := res.Machine()
+			found.name = figure.Label(cmp.Or(m.Host, m.CPU, fmt.Sprintf("machine %d", i+1)))
+			if seen[found.name]++; seen[found.name] > 1 {
+				found.name += fmt.Sprintf(" (%d)", seen[found.name])
+			}
+		}
+		for _, c := range found.cases {
 			found.byName[levelName(c.name)] = c
 		}
 		r.machines = append(r.machines, found)
@@ -150,15 +126,15 @@ type machineRow struct {
 }
 
 // sheet makes a table of rows and columns; nil if it is empty.
-func (r *machineReport) sheet(id, heading, caption string, titles []string, rows []machineRow, columns []machineColumn) *sheet {
-	var fields []field[machineRow]
+func (r *machineReport) sheet(id, heading, caption string, titles []string, rows []machineRow, columns []machineColumn) *doc.Table {
+	var fields []doc.Field[machineRow]
 	for i, title := range titles {
-		fields = append(fields, field[machineRow]{label: title, text: true, cell: func(row machineRow) sheetCell {
-			return sheetCell{Text: row.labels[i]}
+		fields = append(fields, doc.Field[machineRow]{Label: title, Text: true, Cell: func(row machineRow) doc.Cell {
+			return doc.Cell{Text: row.labels[i]}
 		}})
 	}
 	for _, c := range columns {
-		fields = append(fields, field[machineRow]{label: c.label, cell: func(row machineRow) sheetCell {
+		fields = append(fields, doc.Field[machineRow]{Label: c.label, Cell: func(row machineRow) doc.Cell {
 			return c.machine.cell(row.name(c.value), row.unit)
 		}})
 	}
@@ -170,16 +146,16 @@ func (r *machineReport) sheet(id, heading, caption string, titles []string, rows
 	if len(rows) == 0 {
 		return nil
 	}
-	return newSheet(id, heading, caption, rows, fields)
+	return newTable(id, heading, caption, rows, fields)
 }
 
 // cell is a case's value, with its interval and, of multiply-adds, how many there are in a cycle.
-func (m *machineResults) cell(name, unit string) sheetCell {
+func (m *machineResults) cell(name, unit string) doc.Cell {
 	c := m.byName[name]
 	if c == nil {
-		return sheetCell{}
+		return doc.Cell{}
 	}
-	cell := sheetCell{Text: valueOf(c, unit)}
+	cell := doc.Cell{Text: valueOf(c, unit)}
 	if s, ok := c.stats[unit]; ok && cell.Text != "" {
 		cell.Text += c.signs
 		cell.Remark = s.spread(unit)
@@ -202,16 +178,16 @@ func (c *caseStats) perCycle() (float64, bool) {
 }
 
 // sheets are all tables.
-func (r *machineReport) sheets() []*sheet {
-	all := []*sheet{r.bandwidthSheet(), r.latencySheet(), r.peakSheet(), r.costSheet(), r.statesSheet()}
-	return slices.DeleteFunc(all, func(s *sheet) bool { return s == nil })
+func (r *machineReport) sheets() []*doc.Table {
+	all := []*doc.Table{r.bandwidthSheet(), r.latencySheet(), r.peakSheet(), r.costSheet(), r.statesSheet()}
+	return slices.DeleteFunc(all, func(s *doc.Table) bool { return s == nil })
 }
 
 const spreadText = "± is the interval in which the next run's median is expected."
 
 var rateUnits = map[string]string{names.ReadAccess: results.ReadRate, names.WriteAccess: results.WriteRate, names.CopyAccess: results.CopyRate}
 
-func (r *machineReport) bandwidthSheet() *sheet {
+func (r *machineReport) bandwidthSheet() *doc.Table {
 	var rows []machineRow
 	for _, level := range names.Levels {
 		for _, access := range names.Accesses {
@@ -238,7 +214,7 @@ func levelText(level string) string {
 
 func sizeText(bytes int) string { return sysinfo.Bytes(bytes).String() }
 
-func (r *machineReport) latencySheet() *sheet {
+func (r *machineReport) latencySheet() *doc.Table {
 	var rows []machineRow
 	for _, size := range r.keys(names.BaseLatency, names.Bytes) {
 		n, err := strconv.Atoi(size)
@@ -252,7 +228,7 @@ func (r *machineReport) latencySheet() *sheet {
 	return r.sheet("latency", "Latency", "Time of a load that waits for the one before it, in random order over so many bytes. "+spreadText, []string{"bytes"}, rows, columns)
 }
 
-func (r *machineReport) peakSheet() *sheet {
+func (r *machineReport) peakSheet() *doc.Table {
 	var rows []machineRow
 	for _, kind := range []string{names.Int8, "f32", "bf16"} {
 		for _, isa := range r.isas(kind) {
@@ -285,7 +261,7 @@ func (r *machineReport) isas(kind string) (out []string) {
 	return out
 }
 
-func (r *machineReport) costSheet() *sheet {
+func (r *machineReport) costSheet() *doc.Table {
 	var rows []machineRow
 	add := func(text, unit, name string) {
 		rows = append(rows, machineRow{[]string{text}, func(string) string { return name }, unit})
@@ -345,7 +321,7 @@ type statesRow struct {
 	states  []noise.State
 }
 
-func (r *machineReport) statesSheet() *sheet {
+func (r *machineReport) statesSheet() *doc.Table {
 	var rows []statesRow
 	for _, m := range r.machines {
 		for _, c := range m.cases {
@@ -359,21 +335,21 @@ func (r *machineReport) statesSheet() *sheet {
 	if len(rows) == 0 {
 		return nil
 	}
-	trip := func(i int) func(statesRow) sheetCell {
-		return func(row statesRow) sheetCell {
-			return sheetCell{Text: results.UnitOf(results.RoundTrip).Format(row.states[i].RoundTrip)}
+	trip := func(i int) func(statesRow) doc.Cell {
+		return func(row statesRow) doc.Cell {
+			return doc.Cell{Text: results.UnitOf(results.RoundTrip).Format(row.states[i].RoundTrip)}
 		}
 	}
-	value := func(i int) func(statesRow) sheetCell {
-		return func(row statesRow) sheetCell {
-			return sheetCell{Text: results.UnitOf(row.unit).Format(row.states[i].Center)}
+	value := func(i int) func(statesRow) doc.Cell {
+		return func(row statesRow) doc.Cell {
+			return doc.Cell{Text: results.UnitOf(row.unit).Format(row.states[i].Center)}
 		}
 	}
-	return newSheet("states", "Near and far", "The machine was in two states while these were measured: its threads near each other and far apart, as a cache line's round trip tells.", rows, []field[statesRow]{
-		{label: "machine", text: true, cell: func(row statesRow) sheetCell { return sheetCell{Text: row.machine.name} }},
-		{label: "what", text: true, cell: func(row statesRow) sheetCell { return sheetCell{Text: row.c.name.Full} }},
-		{label: "near", cell: value(0)}, {label: "round trip", cell: trip(0)},
-		{label: "far", cell: value(1)}, {label: "round trip", cell: trip(1)},
+	return newTable("states", "Near and far", "The machine was in two states while these were measured: its threads near each other and far apart, as a cache line's round trip tells.", rows, []doc.Field[statesRow]{
+		{Label: "machine", Text: true, Cell: func(row statesRow) doc.Cell { return doc.Cell{Text: row.machine.name} }},
+		{Label: "what", Text: true, Cell: func(row statesRow) doc.Cell { return doc.Cell{Text: row.c.name.Full} }},
+		{Label: "near", Cell: value(0)}, {Label: "round trip", Cell: trip(0)},
+		{Label: "far", Cell: value(1)}, {Label: "round trip", Cell: trip(1)},
 	})
 }
 
@@ -386,7 +362,7 @@ func (m *machineResults) advice() string {
 	}
 	for _, kind := range []string{names.Int8, "f32"} {
 		if c := m.best(names.BaseDotPeak, results.OpRate, func(n results.Name) bool { return n.Get(names.Type) == kind }); c != nil {
-			parts = append(parts, fmt.Sprintf("multiplies and adds %s %s with %s (%s)", valueOf(c, results.OpRate), kind, threadsText(c.name.Get(names.Threads)), label(c.name.Get(names.ISA))))
+			parts = append(parts, fmt.Sprintf("multiplies and adds %s %s with %s (%s)", valueOf(c, results.OpRate), kind, threadsText(c.name.Get(names.Threads)), figure.Label(c.name.Get(names.ISA))))
 		}
 	}
 	if len(parts) == 0 {
@@ -406,20 +382,16 @@ func (m *machineResults) best(base, unit string, keep func(results.Name) bool) (
 	return best
 }
 
-// remarks are failures, warnings and what could not be measured.
+// prefix stands before what a machine among others says.
+func (m *machineResults) prefix() string { return textIf(m.name != "", m.name+": ") }
+
+// remarks are failures and what could not be measured.
 func (m *machineResults) remarks() (out []string) {
-	prefix := ""
-	if m.name != "" {
-		prefix = m.name + ": "
-	}
 	for _, f := range m.res.Failures {
-		out = append(out, prefix+"not measured: "+f.Name.Full+": "+strings.ReplaceAll(f.Reason, "\n", "; "))
+		out = append(out, m.prefix()+"not measured: "+f.Name.Full+": "+strings.ReplaceAll(f.Reason, "\n", "; "))
 	}
 	for _, text := range m.unavailable() {
-		out = append(out, prefix+"unavailable: "+text)
-	}
-	for _, w := range m.doubts() {
-		out = append(out, prefix+"warning: "+w.Text)
+		out = append(out, m.prefix()+"unavailable: "+text)
 	}
 	return out
 }

@@ -3,8 +3,6 @@ package reports
 import (
 	"cmp"
 	"fmt"
-	"html/template"
-	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -16,89 +14,96 @@ import (
 	"onebit/bench/names"
 	"onebit/bench/results"
 	"onebit/internal/sysinfo"
+	"onebit/reports/doc"
+	"onebit/reports/figure"
 )
 
-// machinePage is what the template shows.
-type machinePage struct {
-	shell
-	Advice   []string
-	Problems []string
-	Sections []machineSection
-	Matrices []machineMatrix
-	Machines []machineFacts
-	Several  bool
-}
-
-// A machineSection is a table with its picture.
-type machineSection struct {
-	Sheet   *sheet
-	About   string
-	Figures []pageFigure
-}
-
-// A machineMatrix is the round trips between CPUs.
-type machineMatrix struct {
-	Machine string
-	CPUs    []int
-	Rows    []machineMatrixRow
-}
-
-type machineMatrixRow struct {
-	CPU   int
-	Cells []machineMatrixCell
-}
-
-// A machineMatrixCell has the share of the longest round trip, in per cent, as its shade.
-type machineMatrixCell struct {
-	Text  string
-	Shade template.CSS
-}
-
-type machineFacts struct {
-	Name, Command string
-	Environment   []fact
-}
-
-// WriteMachinesHTML writes machines side by side as one page that needs nothing beside it.
-func WriteMachinesHTML(w io.Writer, machines []Machine) error {
-	r := newMachineReport(machines)
-	p := machinePage{shell: newShell(r.title(), r.machines[0].subtitle()), Several: len(r.machines) > 1}
-	if p.Several {
-		p.Subtitle = ""
+// machineDocument shows machines side by side.
+func machineDocument(s *Source) *doc.Document {
+	r := newMachineReport(s)
+	d := &doc.Document{Title: r.title(), First: []doc.First{r.first()}, Words: signWords}
+	if len(r.machines) == 1 {
+		d.Subtitle = r.machines[0].subtitle()
 	}
-	pictures := map[string][]*figure{
+	pictures := map[string][]*figure.Figure{
 		"bandwidth": {r.sweepFigure()}, "latency": {r.latencyFigure()}, "peaks": {r.peakFigure()}, "costs": r.timeFigures(),
 	}
-	for _, s := range r.sheets() {
-		section := machineSection{Sheet: s, About: s.Caption}
-		s.Caption = "" // which a narrow table would break into many lines
-		for _, f := range pictures[s.ID] {
-			if f == nil {
-				continue
-			}
-			svg, err := f.svg()
-			if err != nil {
-				return err
-			}
-			section.Figures = append(section.Figures, newPageFigure(drawnFigure{f, svg}, ""))
+	for _, t := range r.sheets() {
+		section := &doc.Section{ID: t.ID, Heading: t.Heading}
+		section.Add(doc.Text{Words: t.Caption, Muted: true}) // which a narrow table would break into many lines
+		for _, f := range pictures[t.ID] {
+			section.Add(&doc.Figure{Figure: f})
 		}
-		p.Sections = append(p.Sections, section)
+		t.ID, t.Heading, t.Caption = t.ID+"-table", "", ""
+		d.Add(section.Add(t))
 	}
+	d.Add(r.roundTrips(), r.environment())
 	for _, m := range r.machines {
-		p.Advice = append(p.Advice, m.advice())
-		p.Problems = append(p.Problems, m.remarks()...)
-		if matrix, ok := m.matrix(); ok {
-			p.Matrices = append(p.Matrices, matrix)
+		d.Remarks = append(d.Remarks, m.remarks()...)
+		for _, w := range m.doubts() {
+			w.Text = m.prefix() + w.Text
+			d.Doubts = append(d.Doubts, w)
 		}
-		facts := machineFacts{Name: m.name, Command: m.res.Setting("command")}
-		for _, s := range m.res.Settings {
-			if s.Key != results.UnmeasuredKey {
-				facts.Environment = append(facts.Environment, fact{s.Key, s.Value})
+	}
+	members := make([]*member, len(r.machines))
+	for i, m := range r.machines {
+		members[i] = m.member
+	}
+	addRecords(d, members)
+	return d
+}
+
+// first ranks what the machine reads from, or several machines by what they read from memory.
+func (r *machineReport) first() doc.First {
+	var said []string
+	for _, m := range r.machines {
+		said = append(said, m.advice())
+	}
+	first := doc.First{Verdict: said[0], Why: sentences(said[1:]...), Table: r.ranking()}
+	if len(r.machines) == 1 {
+		first.Next = doc.Command{Line: "onebit bench --machine RESULTS", Does: "takes these ceilings instead of measuring its own"}
+	}
+	return first
+}
+
+// ranking has reading from each level, with most threads; nil if nothing was read.
+func (r *machineReport) ranking() *doc.Table {
+	type row struct {
+		machine *machineResults
+		level   string
+		c       *caseStats
+	}
+	var rows []row
+	var lengths []doc.Length
+	for _, level := range names.Levels {
+		for _, m := range r.machines {
+			if c := m.best(names.BaseBandwidth, results.ReadRate, func(n results.Name) bool { return n.Get(names.Level) == level }); c != nil {
+				rows = append(rows, row{m, level, c})
+				lengths = append(lengths, lengthOf(c.stats[results.ReadRate]))
 			}
 		}
-		p.Machines = append(p.Machines, facts)
 	}
-	return renderPage(w, machineTemplate(), p)
+	if len(rows) == 0 {
+		return nil
+	}
+	scale := doc.NewScale(lengths, true)
+	return newTable("ranking", "Reading, by level", "Bytes read per second with as many threads as reach most, all together: longer is better, and the line is the interval.", rows, []doc.Field[row]{
+		{Label: "from", Text: true, Cell: func(x row) doc.Cell { return doc.Cell{Text: levelText(x.level)} }},
+		{Label: "machine", Text: true, Cell: func(x row) doc.Cell { return doc.Cell{Text: x.machine.name} }},
+		{Label: "reading", Cell: func(x row) doc.Cell {
+			return doc.Cell{Text: valueOf(x.c, results.ReadRate), Remark: x.c.stats[results.ReadRate].spread(results.ReadRate)}
+		}},
+		{Label: "rate", Text: true, Drop: 2, Cell: func(x row) doc.Cell { return scale.Cell(lengthOf(x.c.stats[results.ReadRate])) }},
+		{Label: names.Threads, Drop: 1, Cell: func(x row) doc.Cell { return doc.Cell{Text: x.c.name.Get(names.Threads)} }},
+	})
+}
+
+// lengthOf is a value with its interval.
+func lengthOf(s stat) doc.Length {
+	if !s.bounded() {
+		return doc.Length{Value: s.Center, Low: s.Center, High: s.Center}
+	}
+	return doc.Length{Value: s.Center, Low: s.Lo, High: s.Hi}
 }
 
 func (r *machineReport) title() string {
@@ -108,33 +113,57 @@ func (r *machineReport) title() string {
 	return strings.Replace(r.machines[0].title(), "onebit", "onebit machine", 1)
 }
 
-// matrix is the heat map of round trips; false if there are fewer than three CPUs, of which the table
-// says all.
-func (m *machineResults) matrix() (machineMatrix, bool) {
-	cpus, cells := m.pairs()
-	if len(cpus) < 3 {
-		return machineMatrix{}, false
-	}
-	longest := 0.0
-	for _, c := range cells {
-		v, _ := c.center(results.NsPerOp)
-		longest = max(longest, v)
-	}
-	out := machineMatrix{Machine: m.name, CPUs: cpus}
-	for _, from := range cpus {
-		row := machineMatrixRow{CPU: from}
-		for _, to := range cpus {
-			var cell machineMatrixCell
-			if c := cells[[2]int{min(from, to), max(from, to)}]; c != nil && from != to {
-				v, _ := c.center(results.NsPerOp)
-				cell.Text = strconv.FormatFloat(v, 'f', 0, 64)
-				cell.Shade = template.CSS(fmt.Sprintf("background:color-mix(in srgb, var(--s1) %.0f%%, var(--paper))", 60*v/max(longest, 1e-9)))
-			}
-			row.Cells = append(row.Cells, cell)
+// environment is what each machine says of itself.
+func (r *machineReport) environment() *doc.Section {
+	section := &doc.Section{ID: "machine", Heading: "Machine", Only: doc.Page | doc.Markdown}
+	for _, m := range r.machines {
+		at := section
+		if m.name != "" {
+			section.Heading = "Machines"
+			at = &doc.Section{Heading: m.name}
+			section.Add(at)
 		}
-		out.Rows = append(out.Rows, row)
+		var facts []doc.Fact
+		for _, s := range m.res.Settings {
+			if s.Key != results.UnmeasuredKey {
+				facts = append(facts, doc.Fact{Name: s.Key, Value: s.Value})
+			}
+		}
+		at.Add(doc.Facts{List: facts})
+		if command := m.res.Setting("command"); command != "" {
+			at.Add(doc.Code(command))
+		}
 	}
-	return out, true
+	return section
+}
+
+// roundTrips are heat maps of machines with more than two CPUs: of two, another table says all.
+func (r *machineReport) roundTrips() *doc.Section {
+	section := &doc.Section{ID: "round-trips", Heading: "Round trips", Only: doc.Page | doc.Markdown}
+	for _, m := range r.machines {
+		cpus, cells := m.pairs()
+		if len(cpus) < 3 {
+			continue
+		}
+		longest := 0.0
+		for _, c := range cells {
+			v, _ := c.center(results.NsPerOp)
+			longest = max(longest, v)
+		}
+		fields := []doc.Field[int]{{Label: "CPU", Text: true, Cell: func(from int) doc.Cell { return doc.Cell{Text: strconv.Itoa(from)} }}}
+		for _, to := range cpus {
+			fields = append(fields, doc.Field[int]{Label: strconv.Itoa(to), Cell: func(from int) doc.Cell {
+				c := cells[[2]int{min(from, to), max(from, to)}]
+				if c == nil || from == to {
+					return doc.Cell{}
+				}
+				v, _ := c.center(results.NsPerOp)
+				return doc.Cell{Text: strconv.FormatFloat(v, 'f', 0, 64), Shade: v / max(longest, 1e-9)}
+			}})
+		}
+		section.Add(newTable("round-trips-table", m.name, "Time in ns in which a cache line goes from one CPU to another and back, by their numbers.", cpus, fields))
+	}
+	return section
 }
 
 // A machineLine is a series of points over sizes.
@@ -162,7 +191,7 @@ func (r *machineReport) lines(base, key, unit string, text func(string) string, 
 }
 
 // sweepFigure is how fast memory is read, over sizes.
-func (r *machineReport) sweepFigure() *figure {
+func (r *machineReport) sweepFigure() *figure.Figure {
 	pages := "huge"
 	if !slices.Contains(r.keys(names.BaseBandwidth, names.Pages), pages) {
 		pages = "small"
@@ -175,13 +204,13 @@ func (r *machineReport) sweepFigure() *figure {
 }
 
 // latencyFigure is how long a load takes, over sizes.
-func (r *machineReport) latencyFigure() *figure {
+func (r *machineReport) latencyFigure() *figure.Figure {
 	lines := r.lines(names.BaseLatency, names.Pages, results.NsPerOp, func(p string) string { return p + " pages" }, func(results.Name) bool { return true })
 	return r.sizesFigure("latency-curve", "Latency, over sizes", "Time of a load that waits for the one before, over how many bytes they are from.", lines, results.UnitOf(results.NsPerOp).Format)
 }
 
 // sizesFigure draws lines over sizes; nil if there are none.
-func (r *machineReport) sizesFigure(name, heading, reading string, lines []machineLine, format func(float64) string) *figure {
+func (r *machineReport) sizesFigure(name, heading, reading string, lines []machineLine, format func(float64) string) *figure.Figure {
 	if len(lines) == 0 {
 		return nil
 	}
@@ -191,33 +220,33 @@ func (r *machineReport) sizesFigure(name, heading, reading string, lines []machi
 			xs, ys = append(xs, p[0]), append(ys, p[1])
 		}
 	}
-	f := &figure{name: name, heading: heading, reading: reading, width: narrowWidth, height: 330}
-	panel := newPanel("")
+	f := &figure.Figure{Name: name, Heading: heading, Reading: reading, Width: figure.NarrowWidth, Height: 330}
+	panel := figure.NewPanel("")
 	sizesAxis(xs).apply(&panel.X)
 	panel.X.Tick.Marker = sizesAxis(xs)
-	newAxis(ys, true, 6, format).apply(&panel.Y)
-	addGrid(panel, true, true)
+	figure.NewAxis(ys, true, 6, format).Apply(&panel.Y)
+	figure.AddGrid(panel, true, true)
 	for i, l := range lines {
-		panel.Add(polyline{points: l.points, color: inkOf(seriesRole(i)), width: 1.6})
+		panel.Add(figure.Polyline{Points: l.points, Color: figure.Color(figure.Series(i)), Width: 1.6})
 		for _, p := range l.points {
-			panel.Add(mark{p[0], p[1], glyph(i, 3.5)})
+			panel.Add(figure.Mark{X: p[0], Y: p[1], Style: figure.Glyph(i, 3.5)})
 		}
-		f.legend = append(f.legend, legendEntry{l.name, glyph(i, 4.5)})
+		f.Legend = append(f.Legend, figure.LegendEntry{Label: l.name, Glyph: figure.Glyph(i, 4.5)})
 	}
-	f.panels = [][]*plot.Plot{{panel}}
+	f.Panels = [][]*plot.Plot{{panel}}
 	return f
 }
 
 // A sizeAxis is a logarithmic axis with labels at powers of 16.
-type sizeAxis struct{ valueAxis }
+type sizeAxis struct{ figure.Axis }
 
 func sizesAxis(sizes []float64) sizeAxis {
-	return sizeAxis{newAxis(sizes, true, 8, func(v float64) string { return sizeText(int(v)) })}
+	return sizeAxis{figure.NewAxis(sizes, true, 8, func(v float64) string { return sizeText(int(v)) })}
 }
 
 // apply sets the axis.
 func (a sizeAxis) apply(axis *plot.Axis) {
-	a.valueAxis.apply(axis)
+	a.Axis.Apply(axis)
 	axis.Tick.Marker = a
 }
 
@@ -234,7 +263,7 @@ func (a sizeAxis) Ticks(lo, hi float64) (ticks []plot.Tick) {
 }
 
 // peakFigure is the multiply-adds of each instruction set, as bars.
-func (r *machineReport) peakFigure() *figure {
+func (r *machineReport) peakFigure() *figure.Figure {
 	type peak struct {
 		label string
 		value float64
@@ -251,7 +280,7 @@ func (r *machineReport) peakFigure() *figure {
 					continue
 				}
 				if v, ok := cs.center(results.OpRate); ok {
-					peaks = append(peaks, peak{label(kind + " " + isa), v, i})
+					peaks = append(peaks, peak{figure.Label(kind + " " + isa), v, i})
 				}
 			}
 		}
@@ -269,26 +298,26 @@ func (r *machineReport) peakFigure() *figure {
 		}
 		rows = append(rows, name)
 	}
-	f := &figure{name: "peaks-bars", heading: "Multiply-adds per second", reading: "Multiply-adds per second of each instruction set, in registers.", width: narrowWidth,
-		height: vg.Length(18*len(rows) + 50), margin: 60}
-	panel := newPanel("")
-	newAxis(values, false, 3, results.UnitOf(results.OpRate).Format).fromZero().apply(&panel.X)
-	nominalAxis(panel, rows, true)
-	addGrid(panel, true, false)
+	f := &figure.Figure{Name: "peaks-bars", Heading: "Multiply-adds per second", Reading: "Multiply-adds per second of each instruction set, in registers.", Width: figure.NarrowWidth,
+		Height: vg.Length(18*len(rows) + 50), Margin: 60}
+	panel := figure.NewPanel("")
+	figure.NewAxis(values, false, 3, results.UnitOf(results.OpRate).Format).FromZero().Apply(&panel.X)
+	figure.NominalAxis(panel, rows, true)
+	figure.AddGrid(panel, true, false)
 	for i, p := range peaks {
-		row := rowAt(i, len(peaks))
-		panel.Add(bar{from: 0, to: p.value, row: row, half: 6, color: inkOf(seriesRole(p.role))}, besides{lo: 0, hi: p.value, row: row, text: results.UnitOf(results.OpRate).Format(p.value)})
+		row := figure.RowAt(i, len(peaks))
+		panel.Add(figure.Bar{From: 0, To: p.value, Row: row, Half: 6, Color: figure.Color(figure.Series(p.role))}, figure.Besides{Lo: 0, Hi: p.value, Row: row, Text: results.UnitOf(results.OpRate).Format(p.value)})
 	}
 	for i, c := range columns {
-		f.legend = append(f.legend, legendEntry{c.label, glyph(i, 4.5)})
+		f.Legend = append(f.Legend, figure.LegendEntry{Label: c.label, Glyph: figure.Glyph(i, 4.5)})
 	}
-	f.panels = [][]*plot.Plot{{panel}}
+	f.Panels = [][]*plot.Plot{{panel}}
 	return f
 }
 
 // timeFigures are, for each machine, the clock's frequency and what others took of the CPUs over the
 // run.
-func (r *machineReport) timeFigures() (out []*figure) {
+func (r *machineReport) timeFigures() (out []*figure.Figure) {
 	for i, m := range r.machines {
 		var seconds []float64
 		clock, stolen, others := m.over(results.ClockRate), m.over(results.StolenShare), m.over(results.OtherShare)
@@ -298,17 +327,17 @@ func (r *machineReport) timeFigures() (out []*figure) {
 		if len(clock) < 2 {
 			continue
 		}
-		x := newAxis(seconds, false, 5, func(v float64) string { return fmt.Sprintf("%.3g s", v) }).fromZero()
+		x := figure.NewAxis(seconds, false, 5, func(v float64) string { return fmt.Sprintf("%.3g s", v) }).FromZero()
 		heading := "The clock and the CPUs, over the run"
 		if m.name != "" {
 			heading += ": " + m.name
 		}
-		f := &figure{name: fmt.Sprintf("over-time-%d", i+1), heading: heading, width: narrowWidth, height: 380,
-			reading: "Above, the frequency of the clock right after each sample; of several threads, their mean. Below, the share of all CPUs' time that others had in the quarter of a second before."}
+		f := &figure.Figure{Name: fmt.Sprintf("over-time-%d", i+1), Heading: heading, Width: figure.NarrowWidth, Height: 380,
+			Reading: "Above, the frequency of the clock right after each sample; of several threads, their mean. Below, the share of all CPUs' time that others had in the quarter of a second before."}
 		top := timePanel("clock frequency", x, [][][2]float64{clock}, results.UnitOf(results.ClockRate).Format, false)
 		bottom := timePanel("share of CPU time", x, [][][2]float64{others, stolen}, results.UnitOf(results.StolenShare).Format, true)
-		f.panels = [][]*plot.Plot{{top}, {bottom}}
-		f.legend = []legendEntry{{"above: the clock; below: other processes", glyph(0, 4.5)}, {"the hypervisor", glyph(1, 4.5)}}
+		f.Panels = [][]*plot.Plot{{top}, {bottom}}
+		f.Legend = []figure.LegendEntry{{Label: "above: the clock; below: other processes", Glyph: figure.Glyph(0, 4.5)}, {Label: "the hypervisor", Glyph: figure.Glyph(1, 4.5)}}
 		out = append(out, f)
 	}
 	return out
@@ -327,24 +356,24 @@ func (m *machineResults) over(unit string) (points [][2]float64) {
 	return points
 }
 
-func timePanel(title string, x valueAxis, series [][][2]float64, format func(float64) string, zero bool) *plot.Plot {
-	panel := newPanel(title)
-	x.apply(&panel.X)
+func timePanel(title string, x figure.Axis, series [][][2]float64, format func(float64) string, zero bool) *plot.Plot {
+	panel := figure.NewPanel(title)
+	x.Apply(&panel.X)
 	var values []float64
 	for _, points := range series {
 		for _, p := range points {
 			values = append(values, p[1])
 		}
 	}
-	y := newAxis(values, false, 4, format)
-	if zero || y.log {
-		y = y.fromZero()
+	y := figure.NewAxis(values, false, 4, format)
+	if zero || y.Log {
+		y = y.FromZero()
 	}
-	y.apply(&panel.Y)
-	addGrid(panel, true, true)
+	y.Apply(&panel.Y)
+	figure.AddGrid(panel, true, true)
 	for i, points := range series {
 		for _, p := range points {
-			panel.Add(mark{p[0], p[1], glyph(i, 1.8)})
+			panel.Add(figure.Mark{X: p[0], Y: p[1], Style: figure.Glyph(i, 1.8)})
 		}
 	}
 	return panel

@@ -8,6 +8,7 @@ import (
 
 	"onebit/bench/names"
 	"onebit/bench/results"
+	"onebit/reports/render"
 )
 
 // machineFile is the results of a machine with some CPUs, scale times as fast as
@@ -58,9 +59,7 @@ func machineFile(t *testing.T, cpus int, scale float64) *results.Set {
 
 func TestMachineTable(t *testing.T) {
 	var b bytes.Buffer
-	if err := WriteTable(&b, machineFile(t, 2, 1), TableOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	printMade(t, &b, "table", render.Options{}, machineFile(t, 2, 1))
 	text := b.String()
 	for _, want := range []string{
 		"CPU1: reads 30.6 GB/s from memory with ", "multiplies and adds 228 G/s int8 with 2 threads (avx2)",
@@ -84,9 +83,7 @@ func TestMachinePage(t *testing.T) {
 	res := machineFile(t, 4, 1)
 	var b, again bytes.Buffer
 	for _, w := range []*bytes.Buffer{&b, &again} {
-		if err := WriteHTML(t.Context(), w, res); err != nil {
-			t.Fatal(err)
-		}
+		printMade(t, w, "html", render.Options{}, res)
 	}
 	if b.String() != again.String() {
 		t.Error("the page of the same results differs")
@@ -94,7 +91,7 @@ func TestMachinePage(t *testing.T) {
 	page := b.String()
 	for _, want := range []string{
 		`id="sweep-title"`, `id="latency-curve-title"`, `id="peaks-bars-title"`, `id="over-time-1-title"`,
-		`id="round-trips"`, "color-mix(in srgb, var(--s1) 60%", ">118<", pageMark,
+		`id="round-trips"`, "color-mix(in srgb,var(--s1) 60%", ">118<", `name="generator" content="onebit"`,
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
@@ -103,11 +100,12 @@ func TestMachinePage(t *testing.T) {
 }
 
 func TestMachinesSideBySide(t *testing.T) {
-	machines := []Machine{{"here", machineFile(t, 2, 1)}, {"there", machineFile(t, 2, 2)}}
-	var b bytes.Buffer
-	if err := WriteMachineTable(&b, machines, TableOptions{}); err != nil {
-		t.Fatal(err)
+	machines := []*results.Set{machineFile(t, 2, 1), machineFile(t, 2, 2)}
+	for i, host := range []string{"here", "there"} {
+		machines[i].Settings = append(machines[i].Settings, results.Setting{Key: "host", Value: host})
 	}
+	var b bytes.Buffer
+	printMade(t, &b, "table", render.Options{}, machines...)
 	for _, want := range []string{"1 thread, here", "2 threads, there", "61.2 GB/s", "30.6 GB/s", "there: unavailable: Latency"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("the table lacks %q:\n%s", want, &b)
@@ -119,13 +117,7 @@ func TestMachinesSideBySide(t *testing.T) {
 			t.Errorf("the level's row has not a value for each machine and thread: %s", line)
 		}
 	}
-	dir := t.TempDir()
-	if err := WriteMachines(dir, machines, WriteOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	if err := WriteMachines(dir, machines, WriteOptions{}); err != nil {
-		t.Errorf("its own page: %v", err)
-	}
+	printMade(t, &b, "html", render.Options{}, machines...)
 }
 
 func TestPartsOfAMachine(t *testing.T) {
@@ -142,15 +134,11 @@ func TestPartsOfAMachine(t *testing.T) {
 			t.Fatalf("%s: %v", text, err)
 		}
 		var b bytes.Buffer
-		if err := WriteHTML(t.Context(), &b, res); err != nil {
-			t.Errorf("%s: %v", text, err)
-		}
+		printMade(t, &b, "html", render.Options{}, res)
 		if strings.Contains(b.String(), "<b>") || strings.Count(b.String(), "<script>") != 1 {
 			t.Errorf("%s: the page holds a name's markup", text)
 		}
-		if err := WriteTable(&b, res, TableOptions{Width: 40}); err != nil {
-			t.Errorf("%s: %v", text, err)
-		}
+		printMade(t, &b, "table", render.Options{Width: 40}, res)
 	}
 	if IsMachine(&results.Set{}) {
 		t.Error("an empty file is a machine's")

@@ -8,12 +8,13 @@ import (
 
 	"onebit/bench/names"
 	"onebit/bench/results"
+	"onebit/reports/doc"
 )
 
 // A glance is what is said of a model in a few words.
 type glance struct {
 	standing *standing // of the lead test
-	facts    []fact
+	facts    []doc.Fact
 }
 
 // headline names the test in which the model's champion leads.
@@ -36,7 +37,7 @@ func (d *digest) glance(m *model) (g glance, ok bool) {
 	g = glance{standing: s}
 	add := func(name, value string) {
 		if value != "" {
-			g.facts = append(g.facts, fact{name, value})
+			g.facts = append(g.facts, doc.Fact{Name: name, Value: value})
 		}
 	}
 	add("decode", m.speedText(r, names.Decode))

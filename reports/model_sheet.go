@@ -6,23 +6,25 @@ import (
 
 	"onebit/bench/names"
 	"onebit/bench/results"
+	"onebit/reports/doc"
+	"onebit/reports/figure"
 )
 
 // speedOf is a test's rate, or its time where it makes no tokens.
-func speedOf(c *caseStats) sheetCell {
+func speedOf(c *caseStats) doc.Cell {
 	if c == nil {
-		return sheetCell{}
+		return doc.Cell{}
 	}
 	for _, unit := range []string{results.TokenRate, results.NsPerOp} {
 		if s, ok := c.stats[unit]; ok {
-			return sheetCell{Text: results.UnitOf(unit).Format(s.Center), Remark: s.spread(unit)}
+			return doc.Cell{Text: results.UnitOf(unit).Format(s.Center), Remark: s.spread(unit)}
 		}
 	}
-	return sheetCell{}
+	return doc.Cell{}
 }
 
 // signedSpeed is speedOf with the signs of less trust.
-func signedSpeed(c *caseStats) sheetCell {
+func signedSpeed(c *caseStats) doc.Cell {
 	cell := speedOf(c)
 	if cell.Text != "" {
 		cell.Text += c.signs
@@ -31,9 +33,9 @@ func signedSpeed(c *caseStats) sheetCell {
 }
 
 // sheets are the model's tables: speed and memory, error, and where the time goes.
-func (d *digest) sheets(m *model) []*sheet {
-	var all []*sheet
-	for _, s := range slices.Concat([]*sheet{d.runSheet(m, m.runs), d.textsSheet(m), d.draftsSheet(m), d.errorSheet(m), d.headSheet(m)}, profileSheets(m), []*sheet{d.tensorSheet(m)}) {
+func (d *digest) sheets(m *model) []*doc.Table {
+	var all []*doc.Table
+	for _, s := range slices.Concat([]*doc.Table{d.runSheet(m, m.runs), d.textsSheet(m), d.draftsSheet(m), d.errorSheet(m), d.headSheet(m)}, profileSheets(m), []*doc.Table{d.tensorSheet(m)}) {
 		if s != nil {
 			all = append(all, s)
 		}
@@ -42,15 +44,15 @@ func (d *digest) sheets(m *model) []*sheet {
 }
 
 // runSheet shows how fast and how big some of the model's runs are; nil if there are none.
-func (d *digest) runSheet(m *model, runs []*run) *sheet {
+func (d *digest) runSheet(m *model, runs []*run) *doc.Table {
 	if len(runs) == 0 {
 		return nil
 	}
-	fields := []field[*run]{
-		{label: names.Variant, text: true, cell: func(r *run) sheetCell {
-			return sheetCell{Text: r.contender, Mark: markHTML(d.marks[r.contender])}
+	fields := []doc.Field[*run]{
+		{Label: names.Variant, Text: true, Cell: func(r *run) doc.Cell {
+			return doc.Cell{Text: r.contender, Mark: doc.MarkOf(d.marks[r.contender])}
 		}},
-		{label: names.Threads, cell: func(r *run) sheetCell { return sheetCell{Text: r.panel.threads} }},
+		{Label: names.Threads, Cell: func(r *run) doc.Cell { return doc.Cell{Text: r.panel.threads} }},
 	}
 	lead := m.lead()
 	for _, kind := range []string{names.Decode, names.Prompt, names.TTFT, names.Load, ""} {
@@ -63,18 +65,18 @@ func (d *digest) runSheet(m *model, runs []*run) *sheet {
 	for i, unit := range []string{results.PeakRSS, results.AnonBytes, results.FileBytes} {
 		fields = append(fields, m.memoryField(unit, 1+4*i))
 	}
-	fields = append(fields, field[*run]{label: "planned", about: results.UnitOf(results.PlanBytes).About, drop: 13, cell: func(r *run) sheetCell {
-		return sheetCell{Text: r.planned()}
+	fields = append(fields, doc.Field[*run]{Label: "planned", About: results.UnitOf(results.PlanBytes).About, Drop: 13, Cell: func(r *run) doc.Cell {
+		return doc.Cell{Text: r.planned()}
 	}})
-	fields = append(fields, field[*run]{label: "GPU memory", about: results.UnitOf(results.GPUBytes).About, drop: 2, cell: func(r *run) sheetCell {
-		return sheetCell{Text: r.most(results.GPUBytes)}
+	fields = append(fields, doc.Field[*run]{Label: "GPU memory", About: results.UnitOf(results.GPUBytes).About, Drop: 2, Cell: func(r *run) doc.Cell {
+		return doc.Cell{Text: r.most(results.GPUBytes)}
 	}})
 	for _, unit := range []string{results.KLD, results.Top1} {
-		fields = append(fields, field[*run]{label: unit, about: results.UnitOf(unit).About, drop: 2, cell: func(r *run) sheetCell {
+		fields = append(fields, doc.Field[*run]{Label: unit, About: results.UnitOf(unit).About, Drop: 2, Cell: func(r *run) doc.Cell {
 			return errorCell(m.logitsOf(r), unit)
 		}})
 	}
-	return newSheet(fileName("model", m.name), m.title("speed and memory"), sentences(runCaption, textIf(slices.Contains(d.units, results.PlanBytes), planCaption), aboveText(m.cases())), runs, fields)
+	return newTable(figure.FileName("model", m.name), m.title("speed and memory"), sentences(runCaption, textIf(slices.Contains(d.units, results.PlanBytes), planCaption), aboveText(m.cases())), runs, fields)
 }
 
 const runCaption = "Medians with their 95% confidence intervals; variants are in the order of their decode speed. Bold is the best of its column for that number of " +
@@ -85,7 +87,7 @@ const runCaption = "Medians with their 95% confidence intervals; variants are in
 const planCaption = "Planned is what models.Plan said of that test beforehand, which counts neither the program nor its tokenizer."
 
 // testFields are the columns of a test.
-func (d *digest) testFields(t *task, lead bool, number int) []field[*run] {
+func (d *digest) testFields(t *task, lead bool, number int) []doc.Field[*run] {
 	drop, deep := map[string]int{names.Prompt: 1, names.TTFT: 2}[t.kind], ""
 	if depth := t.cases[0].name.Get(names.Depth); depth != "" {
 		deep = " @ d" + depth
@@ -99,27 +101,27 @@ func (d *digest) testFields(t *task, lead bool, number int) []field[*run] {
 			standings[p] = s
 		}
 	}
-	fields := []field[*run]{{label: testLabel(t), about: testAbout(t), drop: drop, cell: func(r *run) sheetCell {
+	fields := []doc.Field[*run]{{Label: testLabel(t), About: testAbout(t), Drop: drop, Cell: func(r *run) doc.Cell {
 		cell, s := signedSpeed(r.cases[t]), standings[r.panel]
 		cell.Best = s != nil && len(s.ranked) > 1 && slices.Contains(s.leaders(), r.cases[t])
 		return cell
 	}}}
 	if lead {
-		fields = append(fields, field[*run]{label: versusBest, about: versusAbout, cell: func(r *run) sheetCell {
+		fields = append(fields, doc.Field[*run]{Label: versusBest, About: versusAbout, Cell: func(r *run) doc.Cell {
 			s := standings[r.panel]
 			if s == nil {
-				return sheetCell{}
+				return doc.Cell{}
 			}
 			if i := slices.Index(s.ranked, r.cases[t]); i >= 0 {
 				ratio, spread := versus(s, i)
-				return sheetCell{Text: ratio, Remark: spread}
+				return doc.Cell{Text: ratio, Remark: spread}
 			}
-			return sheetCell{}
+			return doc.Cell{}
 		}})
 	}
 	for _, unit := range []string{results.PctRoof, results.PctPeak, results.GPUTime} {
-		fields = append(fields, field[*run]{label: unit + deep, about: results.UnitOf(unit).About, drop: drop + 3, cell: func(r *run) sheetCell {
-			return sheetCell{Text: valueIn(r.cases[t], unit)}
+		fields = append(fields, doc.Field[*run]{Label: unit + deep, About: results.UnitOf(unit).About, Drop: drop + 3, Cell: func(r *run) doc.Cell {
+			return doc.Cell{Text: valueIn(r.cases[t], unit)}
 		}})
 	}
 	return fields
@@ -153,7 +155,7 @@ func testAbout(t *task) string {
 }
 
 // memoryField is a column of the test that held most memory.
-func (m *model) memoryField(unit string, drop int) field[*run] {
+func (m *model) memoryField(unit string, drop int) doc.Field[*run] {
 	labels := map[string]string{results.PeakRSS: "memory", results.AnonBytes: "anonymous", results.FileBytes: "file"}
 	seen := make(map[panel]extent)
 	for _, r := range m.runs {
@@ -163,14 +165,14 @@ func (m *model) memoryField(unit string, drop int) field[*run] {
 			seen[r.panel] = e
 		}
 	}
-	return field[*run]{label: labels[unit], about: results.UnitOf(unit).About, drop: drop, cell: func(r *run) sheetCell {
+	return doc.Field[*run]{Label: labels[unit], About: results.UnitOf(unit).About, Drop: drop, Cell: func(r *run) doc.Cell {
 		c := r.peak()
 		if unit != results.PeakRSS {
-			return sheetCell{Text: memoryPart(c, unit)}
+			return doc.Cell{Text: memoryPart(c, unit)}
 		}
 		text := valueIn(c, unit)
 		format, e := results.UnitOf(unit).Format, seen[r.panel]
-		cell := sheetCell{Text: text, Best: text != "" && format(e.lo) != format(e.hi) && text == format(e.lo)}
+		cell := doc.Cell{Text: text, Best: text != "" && format(e.lo) != format(e.hi) && text == format(e.lo)}
 		for t, of := range r.cases {
 			if of == c {
 				cell.Remark = t.shape

@@ -11,10 +11,11 @@ import (
 
 	"onebit/bench/names"
 	"onebit/bench/results"
+	"onebit/reports/doc"
 )
 
 // sheetRows are a sheet's texts, row by row, heads first.
-func sheetRows(s *sheet) [][]string {
+func sheetRows(s *doc.Table) [][]string {
 	var head []string
 	for _, c := range s.Columns {
 		head = append(head, c.Label)
@@ -23,7 +24,7 @@ func sheetRows(s *sheet) [][]string {
 	for _, row := range s.Rows {
 		var texts []string
 		for _, c := range row {
-			text := c.text()
+			text := c.Line()
 			if c.Best {
 				text += " *"
 			}
@@ -34,7 +35,7 @@ func sheetRows(s *sheet) [][]string {
 	return rows
 }
 
-func checkSheet(t *testing.T, s *sheet, want [][]string) {
+func checkSheet(t *testing.T, s *doc.Table, want [][]string) {
 	t.Helper()
 	got := sheetRows(s)
 	for i := range max(len(got), len(want)) {
@@ -92,9 +93,9 @@ func TestRunSheet(t *testing.T) {
 		{"b-native", "1", "2.67 tok/s", "1.50× ±2 %", "", "", "", "", "", "", "", "", "", ""},
 	})
 	g, ok := d.glance(m)
-	want := []fact{
-		{"decode", "8.00 tok/s (80.0 % of roof)"}, {"load", "50.0 ns"}, {"against", "4.00× llama-bench"},
-		{"memory", "3.00 KiB: 2.00 KiB anonymous, 1.00 KiB file; planned 2.00 KiB (weights 2.00 KiB)"}, {"error", "kld 0.002; same most likely token 99.0 %"},
+	want := []doc.Fact{
+		{Name: "decode", Value: "8.00 tok/s (80.0 % of roof)"}, {Name: "load", Value: "50.0 ns"}, {Name: "against", Value: "4.00× llama-bench"},
+		{Name: "memory", Value: "3.00 KiB: 2.00 KiB anonymous, 1.00 KiB file; planned 2.00 KiB (weights 2.00 KiB)"}, {Name: "error", Value: "kld 0.002; same most likely token 99.0 %"},
 	}
 	if !ok || !slices.Equal(g.facts, want) || g.headline() != "fastest at decode tg8 with 2 threads, tied with a native" {
 		t.Errorf("%q: %q, want %q", g.headline(), g.facts, want)
@@ -213,13 +214,13 @@ func TestMemoryBeyondRuntime(t *testing.T) {
 	const line = "BenchmarkMatVec/format=f/variant=%s/rows=2/cols=2 1 5 ns/op %d packed-B %d peak-RSS-B\n"
 	d := newDigest(fixture(t, []byte(fmt.Sprintf(line, "x", mib, 18*mib)+fmt.Sprintf(line, "y", mib, 19*mib))))
 	f := memoryFigure(d)
-	if want := "beyond the 17.0 MiB that every process held besides its weights"; f.panels[0][0].X.Label.Text != want {
-		t.Errorf("axis %q, want %q", f.panels[0][0].X.Label.Text, want)
+	if want := "beyond the 17.0 MiB that every process held besides its weights"; f.Panels[0][0].X.Label.Text != want {
+		t.Errorf("axis %q, want %q", f.Panels[0][0].X.Label.Text, want)
 	}
-	if want := "Smallest: f x, 1.00 MiB (18.0 MiB in all). Largest: f y, 2.00 MiB (19.0 MiB in all)."; f.reading != want {
-		t.Errorf("reading %q, want %q", f.reading, want)
+	if want := "Smallest: f x, 1.00 MiB (18.0 MiB in all). Largest: f y, 2.00 MiB (19.0 MiB in all)."; f.Reading != want {
+		t.Errorf("reading %q, want %q", f.Reading, want)
 	}
-	if axis := f.panels[0][0].X; axis.Min != 0 || axis.Max > 3*mib || axis.Max < 2*mib {
+	if axis := f.Panels[0][0].X; axis.Min != 0 || axis.Max > 3*mib || axis.Max < 2*mib {
 		t.Errorf("the axis reaches from %v to %v", axis.Min, axis.Max)
 	}
 }

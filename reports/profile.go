@@ -9,6 +9,8 @@ import (
 	"onebit/bench/names"
 	"onebit/bench/results"
 	"onebit/internal/count"
+	"onebit/reports/doc"
+	"onebit/reports/figure"
 )
 
 // A profile is where the time of one test under one condition goes: by contender, block and
@@ -127,8 +129,8 @@ func (p *profile) per() string {
 func (p *profile) title() string { return p.test + ", " + conditions(p.panel) }
 
 // profileSheets show each profile's operations, summed over the blocks.
-func profileSheets(m *model) []*sheet {
-	var all []*sheet
+func profileSheets(m *model) []*doc.Table {
+	var all []*doc.Table
 	for _, p := range m.profiles {
 		s := profileSheet(m, p, p.contenders)
 		s.Folded = true
@@ -143,27 +145,27 @@ const (
 	rowTimed = "timed apart"
 )
 
-func profileSheet(m *model, p *profile, contenders []string) *sheet {
-	fields := []field[string]{{label: "operation", text: true, cell: func(op string) sheetCell { return sheetCell{Text: op} }}}
+func profileSheet(m *model, p *profile, contenders []string) *doc.Table {
+	fields := []doc.Field[string]{{Label: "operation", Text: true, Cell: func(op string) doc.Cell { return doc.Cell{Text: op} }}}
 	for i, name := range contenders {
 		total := p.total(name)
-		fields = append(fields, field[string]{label: name, drop: i, cell: func(op string) sheetCell {
+		fields = append(fields, doc.Field[string]{Label: name, Drop: i, Cell: func(op string) doc.Cell {
 			switch op {
 			case rowTotal:
-				return sheetCell{Text: formatTime(total)}
+				return doc.Cell{Text: formatTime(total)}
 			case rowTimed:
-				return sheetCell{Text: m.timedText(p, name)}
+				return doc.Cell{Text: m.timedText(p, name)}
 			}
 			sum := p.sum(name, op)
 			if sum.ns <= 0 || total <= 0 {
-				return sheetCell{}
+				return doc.Cell{}
 			}
-			return sheetCell{Text: formatTime(sum.ns), Remark: strings.TrimSpace(percent(sum.ns/total) + " " + sum.rateText())}
+			return doc.Cell{Text: formatTime(sum.ns), Remark: strings.TrimSpace(percent(sum.ns/total) + " " + sum.rateText())}
 		}})
 	}
 	caption := fmt.Sprintf("Time per %s by operation, summed over %s and what is outside them; its share; and the weights read per second, where it reads any. "+
 		"Measured in a pass of its own, for looking at the clock costs time too: the last line is what the test took without.", p.per(), count.Of(len(p.blocks), "block"))
-	return newSheet(fileName("ops", m.name, p.title()), m.title("time by operation, "+p.title()), caption,
+	return newTable(figure.FileName("ops", m.name, p.title()), m.title("time by operation, "+p.title()), caption,
 		append(slices.Clone(p.ops), rowTotal, rowTimed), fields)
 }
 

@@ -9,6 +9,7 @@ import (
 
 	profiles "onebit/bench/profile"
 	"onebit/internal/term"
+	"onebit/reports/figure"
 )
 
 // Sizes of a flame graph, in pixels.
@@ -27,7 +28,7 @@ func WriteFlame(w io.Writer, p *profiles.Profile) error {
 	out := &flame{out: bufio.NewWriter(w), all: max(root.Time, 1)}
 	height := (depth(root) + 1) * flameRow
 	out.printf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="12">`+"\n", flameWidth, height)
-	out.printf(`<style>:root{%s}@media(prefers-color-scheme:dark){:root{%s}}text{fill:#fff;pointer-events:none}@media(prefers-color-scheme:dark){text{fill:#14181D}}</style>`+"\n", paletteCSS(false), paletteCSS(true))
+	out.printf(`<style>:root{%s}@media(prefers-color-scheme:dark){:root{%s}}text{fill:#fff;pointer-events:none}@media(prefers-color-scheme:dark){text{fill:#14181D}}</style>`+"\n", figure.PaletteCSS(false), figure.PaletteCSS(true))
 	out.frame(root, 0, height-flameRow, 0)
 	out.printf("</svg>\n")
 	if out.err != nil {
@@ -64,7 +65,7 @@ func (f *flame) frame(frame *profiles.Frame, x float64, y, series int) {
 	}
 	name := term.Text(frame.Name)
 	f.printf(`<g><title>%s: %v, %s</title><rect x="%.1f" y="%d" width="%.1f" height="%d" fill="var(--s%d)"/>`,
-		html.EscapeString(name), frame.Time.Round(time.Microsecond), percent(float64(frame.Time)/float64(f.all)), x, y, max(width-1, flameLeast), flameRow-1, series%seriesCount)
+		html.EscapeString(name), frame.Time.Round(time.Microsecond), percent(float64(frame.Time)/float64(f.all)), x, y, max(width-1, flameLeast), flameRow-1, series%figure.SeriesCount)
 	if runes, room := []rune(name), int(width/flameLetter)-1; room >= 3 {
 		if len(runes) > room {
 			runes = append(runes[:room-1], '…')

@@ -1,15 +1,14 @@
 package reports
 
 import (
+	"cmp"
 	_ "embed"
-	"encoding/json"
 	"fmt"
-	"html/template"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"onebit/bench/noise"
@@ -17,160 +16,147 @@ import (
 	"onebit/bench/results"
 	"onebit/internal/count"
 	"onebit/internal/term"
+	"onebit/reports/doc"
 )
-
-var (
-	//go:embed assets/profile.html.tmpl
-	profileSource string
-	//go:embed assets/profile.css
-	profileStyle string
-	//go:embed assets/profile.js
-	profileScript string
-)
-
-var profileTemplate = sync.OnceValue(func() *template.Template { return newPageTemplate(profileSource) })
 
 // flameName is the flame graph in a profile's folder.
 const flameName = "flame.svg"
 
-// WriteProfile writes a profile's page, index.html, and flame.svg into dir. res
-// are the samples of the same run.
-func WriteProfile(dir string, p *profiles.Profile, res *results.Set, opt WriteOptions) error {
-	return writeFiles(dir, opt, func(w io.Writer) error { return WriteProfileHTML(w, p, res) },
-		File{flameName, func(w io.Writer) error { return WriteFlame(w, p) }})
-}
-
-// WriteProfileHTML writes a profile as one page that needs nothing beside it.
-func WriteProfileHTML(w io.Writer, p *profiles.Profile, res *results.Set) error {
-	page, err := newProfilePage(p, res)
-	if err != nil {
-		return err
-	}
-	return renderPage(w, profileTemplate(), page)
-}
-
-type profilePage struct {
-	shell
-	Warnings    []string
-	Tests       []profileTest
-	WhatIfs     *sheet
-	Memory      *sheet
-	MemoryWhy   string
-	Figures     []pageFigure // of memory
-	Ceilings    []fact
-	Environment []fact
-	Command     string
-	Data        template.JS // of the timelines
-}
-
-// A profileTest is a test's section.
-type profileTest struct {
-	ID, Heading, Advice, Overhead string
-	Operations, Threads, Counted  *sheet // Counted is nil where nothing was
-	Zero                          string // events that were counted and did not happen
-	Figures                       []pageFigure
-	Timeline                      int // index in Data
-	TimelineAbout                 string
-}
-
-func newProfilePage(p *profiles.Profile, res *results.Set) (*profilePage, error) {
+// ProfileDocument shows where the time of a model goes, in the operations and blocks of a filter. res are the samples of
+// the same run.
+func ProfileDocument(p *profiles.Profile, res *results.Set, filter profiles.Filter) *doc.Document {
 	model := term.Text(p.Model)
 	d := newDigest(res)
-	page := &profilePage{
-		shell:    newShell("Profile of "+model, fmt.Sprintf("%s with %s, %s, %s", p.Variant, p.Act, p.Packing, count.Of(p.Threads, "thread"))+" · "+d.subtitle()),
-		Warnings: mapped(append(mapped(p.NotCounted, func(text string) string { return "not counted: " + text }), p.Warnings...), term.Text), MemoryWhy: p.Memory.Why, Command: d.res.Setting("command"),
+	x := &doc.Document{
+		Title:    "Profile of " + model,
+		Subtitle: fmt.Sprintf("%s with %s, %s, %s", p.Variant, p.Act, p.Packing, count.Of(p.Threads, "thread")) + " · " + d.subtitle(),
+		Files:    []doc.File{{Name: flameName, Write: func(w io.Writer) error { return WriteFlame(w, p) }}},
 	}
-	page.Style += template.CSS(profileStyle)
-	page.Script += template.JS(profileScript)
-	for _, s := range d.res.Settings {
-		page.Environment = append(page.Environment, fact{s.Key, s.Value})
+	addRecords(x, []*member{{digest: d, machine: res.Machine()}})
+	for _, text := range p.NotCounted {
+		x.Doubts = append(x.Doubts, doc.Doubt{Text: "not counted: " + term.Text(text)})
 	}
-	page.Ceilings = ceilingFacts(&p.Ceilings)
-	var lines []timeline
-	for _, t := range p.Tests {
-		test, err := newProfileTest(p, t, d)
-		if err != nil {
-			return nil, err
+	for _, text := range p.Warnings {
+		x.Doubts = append(x.Doubts, doc.Doubt{Text: term.Text(text)})
+	}
+	for i, t := range slices.Backward(p.Tests) { // tokens first, prompts second
+		ops := t.Operations(&p.Ceilings, filter)
+		if first := profileFirst(p, t, ops); i == len(p.Tests)-1 {
+			x.First = append(x.First, first)
+		} else {
+			x.First[0].Why = sentences(x.First[0].Why, first.Verdict)
 		}
-		line, about := newTimeline(t)
-		test.Timeline, test.TimelineAbout = len(lines), about
-		lines = append(lines, line)
-		page.Tests = append(page.Tests, test)
+		x.Add(profileSection(p, t, d, filter, ops))
 	}
-	data, err := json.Marshal(lines)
-	if err != nil {
-		return nil, fmt.Errorf("rendering the page: %w", err)
-	}
-	page.Data = template.JS(data)
 	if len(p.WhatIfs) > 0 {
-		page.WhatIfs = whatIfSheet(p.WhatIfs)
+		x.Add((&doc.Section{ID: "what-if", Heading: "What if"}).Add(whatIfSheet(p.WhatIfs)))
 	}
-	page.Memory = memorySheet(&p.Memory)
-	page.Figures, err = pageFigures(phaseFigures(&p.Memory)...)
-	return page, err
+	memory := &doc.Section{ID: "memory", Heading: "Memory"}
+	if p.Memory.Why != "" {
+		memory.Add(doc.Text{Words: "What is resident is not known: " + p.Memory.Why})
+	}
+	for _, f := range phaseFigures(&p.Memory) {
+		memory.Add(&doc.Figure{Figure: f})
+	}
+	x.Add(memory.Add(memorySheet(&p.Memory)))
+	how := &doc.Section{ID: "how", Heading: "How it was measured", Only: doc.Page | doc.Markdown}
+	how.Add(doc.Text{Words: "Passes with and without observation alternate. An operation's bound is the longest of: its bytes at the read rate of where they lie, its multiply-adds at the peak, its dispatches at the cost of an empty one. " +
+		"Beside this page: trace.json for Perfetto, cpu.pprof for go tool pprof, flame.svg, and results.txt."})
+	how.Add((&doc.Section{ID: "ceilings", Heading: "Ceilings"}).Add(doc.Facts{List: ceilingFacts(&p.Ceilings)}))
+	x.Add(how, (&doc.Section{ID: "machine", Heading: "Machine", Only: doc.Page | doc.Markdown}).Add(doc.Facts{List: d.environment()}))
+	if command := res.Setting("command"); command != "" {
+		x.Add((&doc.Section{ID: "reproduce", Heading: "Reproduce", Only: doc.Page}).Add(doc.Code(command)))
+	}
+	return x.Settle()
 }
 
-// pageFigures draws those that are not nil.
-func pageFigures(all ...*figure) (drawn []pageFigure, err error) {
-	for _, f := range all {
-		if f == nil {
-			continue
-		}
-		svg, err := f.svg()
-		if err != nil {
-			return nil, err
-		}
-		drawn = append(drawn, newPageFigure(drawnFigure{f, svg}, ""))
+// profileFirst says what a token or a prompt costs, and where.
+func profileFirst(p *profiles.Profile, t *profiles.Test, ops []profiles.Operation) doc.First {
+	time := t.Time()
+	first := doc.First{
+		Verdict: fmt.Sprintf("%s makes %s in %s.", term.Text(p.Model), results.UnitOf(results.TokenRate).Format(t.Rate().Center), t),
+		Number:  formatSeconds(time.Center), NumberOf: figureSpread(time) + " for a " + t.Unit(),
+		Why: profileAdvice(ops),
 	}
-	return drawn, nil
+	if t.Unit() != "token" {
+		first.Verdict = fmt.Sprintf("%s reads %s in %s.", term.Text(p.Model), results.UnitOf(results.TokenRate).Format(t.Rate().Center), t)
+	}
+	if len(ops) == 0 {
+		return first
+	}
+	byTime := slices.Clone(ops)
+	slices.SortStableFunc(byTime, func(a, b profiles.Operation) int { return cmp.Compare(b.Time.Center, a.Time.Center) })
+	byTime = byTime[:min(len(byTime), mostOperations)]
+	length := func(o profiles.Operation) doc.Length {
+		if !o.Time.Bounded() {
+			return doc.Length{Value: o.Time.Center, Low: o.Time.Center, High: o.Time.Center}
+		}
+		return doc.Length{Value: o.Time.Center, Low: o.Time.Lo, High: o.Time.Hi}
+	}
+	var lengths []doc.Length
+	for _, o := range byTime {
+		lengths = append(lengths, length(o))
+	}
+	scale := doc.NewScale(lengths, true)
+	type op = profiles.Operation
+	first.Table = newTable("where-"+t.Name(), "Where the time of a "+t.Unit()+" goes", "The dearest operations, summed over the blocks; the line is the interval. What bounds each is the ceiling that it meets first.", byTime, []doc.Field[op]{
+		{Label: "operation", Text: true, Cell: func(o op) doc.Cell { return doc.Cell{Text: o.Op} }},
+		{Label: "share", Cell: func(o op) doc.Cell { return doc.Cell{Text: percent(o.Share)} }},
+		{Label: "time", Cell: func(o op) doc.Cell { return doc.Cell{Text: formatSeconds(o.Time.Center), Remark: figureSpread(o.Time)} }},
+		{Label: "of a " + t.Unit(), Text: true, Drop: 2, Cell: func(o op) doc.Cell { return scale.Cell(length(o)) }},
+		{Label: "bound by", Text: true, Drop: 1, Cell: func(o op) doc.Cell {
+			return doc.Cell{Text: o.Bound.Name, Remark: textIf(o.Bound.Name != "", "at "+percent(o.OfBound()))}
+		}},
+	})
+	return first
 }
 
-func ceilingFacts(c *profiles.Ceilings) []fact {
-	facts := []fact{{"from", c.Source}}
+// mostOperations is how many operations a first screen has room for.
+const mostOperations = 8
+
+// profileSection is all of a test, the timeline first.
+func profileSection(p *profiles.Profile, t *profiles.Test, d *digest, filter profiles.Filter, ops []profiles.Operation) *doc.Section {
+	s := &doc.Section{ID: "test-" + t.Name(), Heading: t.String()}
+	s.Add(doc.Text{Words: fmt.Sprintf("Observing makes a pass %s longer; the speed is that of passes without.", shareInterval(t.Overhead()))})
+	line, about := newTimeline(t)
+	s.Add((&doc.Section{ID: "timeline-" + t.Name(), Heading: "Timeline by thread", Only: doc.Page}).Add(doc.Text{Words: about, Muted: true}, line))
+	s.Add(operationSheet(t, ops), threadSheet(t, filter), turnSheet(t, ops))
+	counted := t.Counted(filter)
+	units, zero := profiles.CountedUnits(counted)
+	if len(units) > 0 {
+		s.Add(countSheet(t, counted, units))
+	}
+	if len(zero) > 0 {
+		s.Add(doc.Text{Words: "0 for every operation: " + strings.Join(zero, ", ") + "."})
+	}
+	for _, m := range d.models {
+		for _, q := range m.profiles {
+			if q.test == t.String() {
+				s.Add(&doc.Figure{Figure: opsFigure(m, q)}, &doc.Figure{Figure: opBlocksFigure(m, q)})
+			}
+		}
+	}
+	return s.Add(&doc.Figure{Figure: threadFigure(t)}, &doc.Figure{Figure: operationRoofline(t, ops, &p.Ceilings)})
+}
+
+func ceilingFacts(c *profiles.Ceilings) []doc.Fact {
+	facts := []doc.Fact{{Name: "from", Value: c.Source}}
 	for _, l := range c.Levels {
-		facts = append(facts, fact{"read from " + l.Name, results.UnitOf(results.ReadRate).Format(l.Rate)})
+		facts = append(facts, doc.Fact{Name: "read from " + l.Name, Value: results.UnitOf(results.ReadRate).Format(l.Rate)})
 	}
 	for _, peak := range []struct {
 		name string
 		rate float64
 	}{{profiles.BoundInt8, c.Int8}, {profiles.BoundFloat32, c.Float32}} {
 		if peak.rate > 0 {
-			facts = append(facts, fact{"multiply-adds of " + peak.name, results.UnitOf(results.OpRate).Format(peak.rate)})
+			facts = append(facts, doc.Fact{Name: "multiply-adds of " + peak.name, Value: results.UnitOf(results.OpRate).Format(peak.rate)})
 		}
 	}
-	return append(facts, fact{"an empty dispatch", formatTime(float64(c.Dispatch))})
-}
-
-func newProfileTest(p *profiles.Profile, t *profiles.Test, d *digest) (profileTest, error) {
-	ops := t.Operations(&p.Ceilings, profiles.Filter{})
-	out := profileTest{
-		ID: "test-" + t.Name(), Heading: t.String(), Advice: profileAdvice(t, ops),
-		Overhead:   fmt.Sprintf("Observing makes a pass %s longer; the speed is that of passes without.", shareInterval(t.Overhead())),
-		Operations: operationSheet(t, ops), Threads: threadSheet(t),
-	}
-	counted := t.Counted(profiles.Filter{})
-	units, zero := profiles.CountedUnits(counted)
-	if len(zero) > 0 {
-		out.Zero = "0 for every operation: " + strings.Join(zero, ", ") + "."
-	}
-	if len(units) > 0 {
-		out.Counted = countSheet(t, counted, units)
-	}
-	figures := []*figure{threadFigure(t), operationRoofline(t, ops, &p.Ceilings)}
-	for _, m := range d.models {
-		for _, q := range m.profiles {
-			if q.test == t.String() {
-				figures = append([]*figure{opsFigure(m, q), opBlocksFigure(m, q)}, figures...)
-			}
-		}
-	}
-	var err error
-	out.Figures, err = pageFigures(figures...)
-	return out, err
+	return append(facts, doc.Fact{Name: "an empty dispatch", Value: formatTime(float64(c.Dispatch))})
 }
 
 // profileAdvice says what a reader came for.
-func profileAdvice(t *profiles.Test, ops []profiles.Operation) string {
+func profileAdvice(ops []profiles.Operation) string {
 	gain := func(o profiles.Operation) float64 { // as a share, for what observing adds is in all times
 		if !(o.Time.Center > 0) {
 			return 0
@@ -188,11 +174,10 @@ func profileAdvice(t *profiles.Test, ops []profiles.Operation) string {
 			name, most = b, bound[b]
 		}
 	}
-	text := fmt.Sprintf("%s, %s per %s.", results.UnitOf(results.TokenRate).Format(t.Rate().Center), formatSeconds(t.Time().Center), t.Unit())
 	if name == "" || len(ops) == 0 {
-		return text
+		return ""
 	}
-	return text + fmt.Sprintf(" Operations with %s of the time are bound by %s. If all met their bounds, %s of the time would be won, the most in %s (%s).",
+	return fmt.Sprintf("Operations with %s of the time are bound by %s. If all met their bounds, %s of the time would be won, the most in %s (%s).",
 		percent(most), name, percent(won), ops[0].Op, percent(gain(ops[0])))
 }
 
@@ -218,79 +203,79 @@ func figureSpread(f noise.Figure) string {
 	return "±" + percent(share)
 }
 
-func operationSheet(t *profiles.Test, ops []profiles.Operation) *sheet {
-	positive := func(unit string, v float64) sheetCell {
+func operationSheet(t *profiles.Test, ops []profiles.Operation) *doc.Table {
+	positive := func(unit string, v float64) doc.Cell {
 		if !(v > 0) {
-			return sheetCell{}
+			return doc.Cell{}
 		}
-		return sheetCell{Text: results.UnitOf(unit).Format(v)}
+		return doc.Cell{Text: results.UnitOf(unit).Format(v)}
 	}
 	type op = profiles.Operation
-	return newSheet("operations-"+t.Name(), "Operations, by what could be won",
+	return newTable("operations-"+t.Name(), "Operations, by what could be won",
 		fmt.Sprintf("Per %s, summed over the blocks; medians of %s with 95 %% intervals. At bound is the least time that the machine's ceilings allow.", t.Unit(), count.Of(len(t.Passes), "round")),
-		ops, []field[op]{
-			{label: "operation", text: true, cell: func(o op) sheetCell { return sheetCell{Text: o.Op} }},
-			{label: "time", cell: func(o op) sheetCell {
-				return sheetCell{Text: formatSeconds(o.Time.Center), Remark: figureSpread(o.Time)}
+		ops, []doc.Field[op]{
+			{Label: "operation", Text: true, Cell: func(o op) doc.Cell { return doc.Cell{Text: o.Op} }},
+			{Label: "time", Cell: func(o op) doc.Cell {
+				return doc.Cell{Text: formatSeconds(o.Time.Center), Remark: figureSpread(o.Time)}
 			}},
-			{label: "share", cell: func(o op) sheetCell { return sheetCell{Text: percent(o.Share)} }},
-			{label: "reads", about: "weights, or keys and values", cell: func(o op) sheetCell { return positive(results.PackedBytes, o.PerUnit(o.Bytes)) }},
-			{label: "read rate", cell: func(o op) sheetCell { return positive(results.WeightRate, o.PerSecond(o.Bytes)) }},
-			{label: "multiply-adds", cell: func(o op) sheetCell { return positive(results.OpRate, o.PerSecond(o.MACs)) }},
-			{label: "bound by", text: true, cell: func(o op) sheetCell { return sheetCell{Text: o.Bound.Name} }},
-			{label: "at bound", cell: func(o op) sheetCell {
+			{Label: "share", Cell: func(o op) doc.Cell { return doc.Cell{Text: percent(o.Share)} }},
+			{Label: "reads", About: "weights, or keys and values", Cell: func(o op) doc.Cell { return positive(results.PackedBytes, o.PerUnit(o.Bytes)) }},
+			{Label: "read rate", Cell: func(o op) doc.Cell { return positive(results.WeightRate, o.PerSecond(o.Bytes)) }},
+			{Label: "multiply-adds", Cell: func(o op) doc.Cell { return positive(results.OpRate, o.PerSecond(o.MACs)) }},
+			{Label: "bound by", Text: true, Cell: func(o op) doc.Cell { return doc.Cell{Text: o.Bound.Name} }},
+			{Label: "at bound", Cell: func(o op) doc.Cell {
 				if o.Bound.Name == "" {
-					return sheetCell{}
+					return doc.Cell{}
 				}
-				return sheetCell{Text: formatSeconds(o.Bound.Seconds), Remark: percent(o.OfBound())}
+				return doc.Cell{Text: formatSeconds(o.Bound.Seconds), Remark: percent(o.OfBound())}
 			}},
-			{label: "could be won", cell: func(o op) sheetCell {
+			{Label: "could be won", Cell: func(o op) doc.Cell {
 				if o.Bound.Name == "" {
-					return sheetCell{}
+					return doc.Cell{}
 				}
-				return sheetCell{Text: formatSeconds(o.Won)}
+				return doc.Cell{Text: formatSeconds(o.Won)}
 			}},
 		})
 }
 
 // countSheet shows what was counted of each operation.
-func countSheet(t *profiles.Test, counted []profiles.OperationCount, units []string) *sheet {
+func countSheet(t *profiles.Test, counted []profiles.OperationCount, units []string) *doc.Table {
 	type op = profiles.OperationCount
-	fields := []field[op]{{label: "operation", text: true, cell: func(o op) sheetCell { return sheetCell{Text: o.Op} }}}
+	fields := []doc.Field[op]{{Label: "operation", Text: true, Cell: func(o op) doc.Cell { return doc.Cell{Text: o.Op} }}}
 	for _, unit := range units {
 		u := results.UnitOf(unit)
-		fields = append(fields, field[op]{label: strings.TrimSuffix(unit, "/op"), about: u.About, cell: func(o op) sheetCell {
+		fields = append(fields, doc.Field[op]{Label: strings.TrimSuffix(unit, "/op"), About: u.About, Cell: func(o op) doc.Cell {
 			v, ok := o.Values[unit]
 			if !ok {
-				return sheetCell{}
+				return doc.Cell{}
 			}
-			return sheetCell{Text: u.Format(v.Center), Remark: figureSpread(v)}
+			return doc.Cell{Text: u.Format(v.Center), Remark: figureSpread(v)}
 		}})
 	}
-	fields = append(fields, field[op]{label: "per cycle", about: "instructions", cell: func(o op) sheetCell {
+	fields = append(fields, doc.Field[op]{Label: "per cycle", About: "instructions", Cell: func(o op) doc.Cell {
 		n, ok := o.PerCycle()
 		if !ok {
-			return sheetCell{}
+			return doc.Cell{}
 		}
-		return sheetCell{Text: fmt.Sprintf("%.2f", n)}
+		return doc.Cell{Text: fmt.Sprintf("%.2f", n)}
 	}})
 	caption := fmt.Sprintf("Per %s, in user mode, by all threads; medians of passes of their own, without what reading the counters takes.", t.Unit())
-	return newSheet("counted-"+t.Name(), "What was counted", caption, counted, fields)
+	return newTable("counted-"+t.Name(), "What was counted", caption, counted, fields)
 }
 
-func threadSheet(t *profiles.Test) *sheet {
-	all := t.Activities(profiles.Filter{})
+func threadSheet(t *profiles.Test, filter profiles.Filter) *doc.Table {
+	all := t.Activities(filter)
 	threads := make([]int, len(all))
 	for i := range threads {
 		threads[i] = i
 	}
-	fields := []field[int]{{label: "thread", text: true, cell: func(i int) sheetCell { return sheetCell{Text: strconv.Itoa(i)} }}}
+	fields := []doc.Field[int]{{Label: "thread", Text: true, Cell: func(i int) doc.Cell { return doc.Cell{Text: strconv.Itoa(i)} }}}
 	for a := range profiles.Activities {
-		fields = append(fields, field[int]{label: a.String(), about: activityAbout[a], cell: func(i int) sheetCell {
-			return sheetCell{Text: formatSeconds(all[i][a].Center), Remark: figureSpread(all[i][a])}
+		fields = append(fields, doc.Field[int]{Label: a.String(), About: activityAbout[a], Cell: func(i int) doc.Cell {
+			return doc.Cell{Text: formatSeconds(all[i][a].Center), Remark: figureSpread(all[i][a])}
 		}})
 	}
-	return newSheet("threads-"+t.Name(), "What each thread does", "Per "+t.Unit()+". Dispatch of another thread than 0 is its ramp-up, wait the tail in which others still work.", threads, fields)
+	return newTable("threads-"+t.Name(), "What each thread does", "Per "+t.Unit()+". Dispatch of another thread than 0 is its ramp-up, wait the tail in which others still work.", threads, fields)
 }
 
 var activityAbout = map[profiles.Activity]string{
@@ -299,21 +284,51 @@ var activityAbout = map[profiles.Activity]string{
 	profiles.Wait: "found no more tasks", profiles.Serial: "thread 0 works alone",
 }
 
-func whatIfSheet(all []profiles.WhatIf) *sheet {
-	type what = profiles.WhatIf
-	return newSheet("what-if", "What if", "Change of the time of a token: measured in pairs of passes, with a 95 % interval, or computed from the bounds where it was not measured.", all, []field[what]{
-		{label: "what if", text: true, cell: func(x what) sheetCell { return sheetCell{Text: x.Name} }},
-		{label: "time of a token", cell: func(x what) sheetCell {
-			if f := x.Believed(); !math.IsNaN(f.Center) {
-				return sheetCell{Text: shareInterval(f)}
-			}
-			return sheetCell{}
-		}},
-		{label: "because", text: true, cell: func(x what) sheetCell { return sheetCell{Text: x.Because()} }},
+// turnSheet shows where threads wait in a dispatch of each operation that they share; nil if they share none.
+func turnSheet(t *profiles.Test, ops []profiles.Operation) *doc.Table {
+	type row struct {
+		op, threads string
+		turn        profiles.Turn
+	}
+	others := "1"
+	if t.Threads > 2 {
+		others = fmt.Sprintf("1 to %d", t.Threads-1)
+	}
+	var rows []row
+	for _, o := range ops {
+		if caller, rest, ok := o.Turns(); ok {
+			rows = append(rows, row{o.Op, "0", caller}, row{"", others, rest})
+		}
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	part := func(label string, of func(profiles.Turn) float64) doc.Field[row] {
+		return doc.Field[row]{Label: label, Cell: func(r row) doc.Cell { return doc.Cell{Text: formatSeconds(of(r.turn))} }}
+	}
+	return newTable("turns-"+t.Name(), "In a dispatch", "How the threads spend a dispatch of each operation that they share: the mean of all.", rows, []doc.Field[row]{
+		{Label: "operation", Text: true, Group: true, Cell: func(r row) doc.Cell { return doc.Cell{Text: r.op} }},
+		{Label: "thread", Text: true, Cell: func(r row) doc.Cell { return doc.Cell{Text: r.threads} }},
+		part("begin", func(t profiles.Turn) float64 { return t.Begin }), part("quantize", func(t profiles.Turn) float64 { return t.Quantize }),
+		part("work", func(t profiles.Turn) float64 { return t.Work }), part("tail", func(t profiles.Turn) float64 { return t.Tail }),
 	})
 }
 
-func memorySheet(m *profiles.Memory) *sheet {
+func whatIfSheet(all []profiles.WhatIf) *doc.Table {
+	type what = profiles.WhatIf
+	return newTable("what-if", "What if", "Change of the time of a token: measured in pairs of passes, with a 95 % interval, or computed from the bounds where it was not measured.", all, []doc.Field[what]{
+		{Label: "what if", Text: true, Cell: func(x what) doc.Cell { return doc.Cell{Text: x.Name} }},
+		{Label: "time of a token", Cell: func(x what) doc.Cell {
+			if f := x.Believed(); !math.IsNaN(f.Center) {
+				return doc.Cell{Text: shareInterval(f)}
+			}
+			return doc.Cell{}
+		}},
+		{Label: "because", Text: true, Cell: func(x what) doc.Cell { return doc.Cell{Text: x.Because()} }},
+	})
+}
+
+func memorySheet(m *profiles.Memory) *doc.Table {
 	var owners []string
 	last := profiles.Phase{}
 	for _, owner := range profiles.Owners {
@@ -327,16 +342,16 @@ func memorySheet(m *profiles.Memory) *sheet {
 	if n := len(m.Phases); n > 0 {
 		last = m.Phases[n-1]
 	}
-	size := func(n int64) sheetCell {
+	size := func(n int64) doc.Cell {
 		if n == 0 {
-			return sheetCell{}
+			return doc.Cell{}
 		}
-		return sheetCell{Text: results.UnitOf(results.PackedBytes).Format(float64(n))}
+		return doc.Cell{Text: results.UnitOf(results.PackedBytes).Format(float64(n))}
 	}
 	const all = "resident"
-	fields := []field[string]{{label: "owner", text: true, cell: func(o string) sheetCell { return sheetCell{Text: o} }}}
+	fields := []doc.Field[string]{{Label: "owner", Text: true, Cell: func(o string) doc.Cell { return doc.Cell{Text: o} }}}
 	for _, phase := range m.Phases {
-		fields = append(fields, field[string]{label: "after " + phase.Name, cell: func(o string) sheetCell {
+		fields = append(fields, doc.Field[string]{Label: "after " + phase.Name, Cell: func(o string) doc.Cell {
 			if o == all {
 				return size(phase.RSS)
 			}
@@ -344,27 +359,17 @@ func memorySheet(m *profiles.Memory) *sheet {
 		}})
 	}
 	fields = append(fields,
-		field[string]{label: "shared", about: "with other processes, after the last phase", cell: func(o string) sheetCell { return size(last.Part(o).Shared) }},
-		field[string]{label: "reserved", about: "addresses, after the last phase", cell: func(o string) sheetCell { return size(last.Part(o).Reserved) }})
-	return newSheet("memory-owners", "Resident memory by owner", "At the end of each phase; the owners add up to what the system tells in one number.", append(owners, all), fields)
-}
-
-// A timeline is what the page's script draws: for each thread, segments of start
-// and length in ns, activity, and index of an operation.
-type timeline struct {
-	Name       string    `json:"name"`
-	Length     int64     `json:"length"`
-	Activities []string  `json:"activities"`
-	Ops        []string  `json:"ops"`
-	Threads    [][]int64 `json:"threads"` // start, length, activity, operation, and so on
+		doc.Field[string]{Label: "shared", About: "with other processes, after the last phase", Cell: func(o string) doc.Cell { return size(last.Part(o).Shared) }},
+		doc.Field[string]{Label: "reserved", About: "addresses, after the last phase", Cell: func(o string) doc.Cell { return size(last.Part(o).Reserved) }})
+	return newTable("memory-owners", "Resident memory by owner", "At the end of each phase; the owners add up to what the system tells in one number.", append(owners, all), fields)
 }
 
 // mostSegments is how many a page draws quickly, in all threads.
 const mostSegments = 20_000
 
 // newTimeline is the beginning of the fastest pass.
-func newTimeline(t *profiles.Test) (timeline, string) {
-	line := timeline{Name: t.String(), Threads: [][]int64{}, Ops: []string{"between operations"}}
+func newTimeline(t *profiles.Test) (*doc.Timeline, string) {
+	line := &doc.Timeline{Name: t.String(), Threads: [][]int64{}, Ops: []string{"between operations"}}
 	for a := range profiles.Activities {
 		line.Activities = append(line.Activities, a.String())
 	}

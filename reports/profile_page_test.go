@@ -16,6 +16,7 @@ import (
 	"onebit/bench/noise"
 	profiles "onebit/bench/profile"
 	"onebit/bench/results"
+	"onebit/reports/render"
 )
 
 // profileFixture is a profile with samples of its own: a model of a hostile
@@ -65,7 +66,7 @@ func profileFixture() (*profiles.Profile, *results.Set) {
 func TestProfilePage(t *testing.T) {
 	p, res := profileFixture()
 	var page, again bytes.Buffer
-	if err := errors.Join(WriteProfileHTML(&page, p, res), WriteProfileHTML(&again, p, res)); err != nil {
+	if err := errors.Join(printDoc(&page, ProfileDocument(p, res, profiles.Filter{}), "html", render.Options{}), printDoc(&again, ProfileDocument(p, res, profiles.Filter{}), "html", render.Options{})); err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(page.Bytes(), again.Bytes()) {
@@ -74,7 +75,7 @@ func TestProfilePage(t *testing.T) {
 	text := page.String()
 	for _, want := range []string{
 		"Profile of m&lt;b&gt;1", "10.2 k tok/s", "could be won", "a &lt;i&gt;doubt", "+2.0 %", "computed from bounds: -1.0%", "2 CPUs", "unattributed", "mapped file",
-		"What was counted", "<td class=\"number\"> 2.50</td>", "0 for every operation: page-faults/op", "not counted: dTLB &lt;why&gt;",
+		"What was counted", ">2.50", "0 for every operation: page-faults/op", "not counted: dTLB &lt;why&gt;",
 		`"multiply"`, `"ffn_down in block 0"`, "Roofline of operations", "Resident memory over time", "a test", "The threads beside the first have nothing to do for 90",
 	} {
 		if !strings.Contains(text, want) {
@@ -87,7 +88,7 @@ func TestProfilePage(t *testing.T) {
 		}
 	}
 	empty := &profiles.Profile{Tests: []*profiles.Test{{Threads: 1}}}
-	if err := WriteProfileHTML(io.Discard, empty, &results.Set{}); err != nil {
+	if err := printDoc(io.Discard, ProfileDocument(empty, &results.Set{}, profiles.Filter{}), "html", render.Options{}); err != nil {
 		t.Errorf("of nothing: %v", err)
 	}
 }
@@ -144,7 +145,7 @@ func TestFlameSVG(t *testing.T) {
 func TestWriteProfile(t *testing.T) {
 	p, res := profileFixture()
 	dir := filepath.Join(t.TempDir(), "out")
-	if err := WriteProfile(dir, p, res, WriteOptions{}); err != nil {
+	if err := render.Folder(t.Context(), dir, ProfileDocument(p, res, profiles.Filter{}), WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{pageName, flameName} {
@@ -155,7 +156,7 @@ func TestWriteProfile(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, pageName), []byte("mine"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteProfile(dir, p, res, WriteOptions{}); err == nil || !strings.Contains(err.Error(), "is not a report of onebit") {
+	if err := render.Folder(t.Context(), dir, ProfileDocument(p, res, profiles.Filter{}), WriteOptions{}); err == nil || !strings.Contains(err.Error(), "is not a report of onebit") {
 		t.Errorf("error %v", err)
 	}
 }

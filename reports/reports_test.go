@@ -14,6 +14,7 @@ import (
 
 	"onebit/bench/results"
 	"onebit/internal/require"
+	"onebit/reports/figure"
 )
 
 // renderAll renders every kind and the whole report, and returns the page.
@@ -21,7 +22,7 @@ func renderAll(t *testing.T, text string) string {
 	t.Helper()
 	res := fixture(t, []byte(text))
 	var page bytes.Buffer
-	for _, k := range Kinds() {
+	for _, k := range Formats() {
 		var b bytes.Buffer
 		if err := k.Render(t.Context(), &b, res); err != nil {
 			t.Fatalf("%s: %v", k.Name, err)
@@ -120,7 +121,7 @@ func TestHostileNames(t *testing.T) {
 
 	res := fixture(t, []byte(text))
 	for _, name := range []string{"table", "markdown"} {
-		k, ok := KindNamed(name)
+		k, ok := FormatNamed(name)
 		if !ok {
 			t.Fatalf("no kind %q", name)
 		}
@@ -267,20 +268,20 @@ func TestTicks(t *testing.T) {
 	ns := results.UnitOf(results.NsPerOp).Format
 	tests := []struct {
 		name   string
-		axis   valueAxis
+		axis   figure.Axis
 		lo, hi float64
 		want   []string
 	}{
-		{"decades", valueAxis{log: true, labels: 4, format: ns}, 5e4, 2e7, []string{"100 µs", "1 ms", "10 ms"}},
-		{"within a decade", valueAxis{log: true, labels: 4, format: ns}, 1.5e4, 1.2e5, []string{"20 µs", "50 µs", "100 µs"}},
-		{"many decades", valueAxis{log: true, labels: 4, format: results.UnitOf(results.NMSE).Format}, 1e-17, 1e-2,
+		{"decades", figure.Axis{Log: true, Labels: 4, Format: ns}, 5e4, 2e7, []string{"100 µs", "1 ms", "10 ms"}},
+		{"within a decade", figure.Axis{Log: true, Labels: 4, Format: ns}, 1.5e4, 1.2e5, []string{"20 µs", "50 µs", "100 µs"}},
+		{"many decades", figure.Axis{Log: true, Labels: 4, Format: results.UnitOf(results.NMSE).Format}, 1e-17, 1e-2,
 			[]string{"1e-16", "1e-12", "1e-08", "0.0001"}},
-		{"linear", valueAxis{labels: 5, format: ns}, 0, 1000, []string{"0 ns", "200 ns", "400 ns", "600 ns", "800 ns", "1 µs"}},
-		{"binary", valueAxis{labels: 4, binary: true, format: results.UnitOf(results.PackedBytes).Format}, 0, 18 << 20,
+		{"linear", figure.Axis{Labels: 5, Format: ns}, 0, 1000, []string{"0 ns", "200 ns", "400 ns", "600 ns", "800 ns", "1 µs"}},
+		{"binary", figure.Axis{Labels: 4, Binary: true, Format: results.UnitOf(results.PackedBytes).Format}, 0, 18 << 20,
 			[]string{"0 B", "5 MiB", "10 MiB", "15 MiB"}},
-		{"less than two of a unit", valueAxis{labels: 4, binary: true, format: results.UnitOf(results.PackedBytes).Format}, 0, 1.6 * (1 << 20),
+		{"less than two of a unit", figure.Axis{Labels: 4, Binary: true, Format: results.UnitOf(results.PackedBytes).Format}, 0, 1.6 * (1 << 20),
 			[]string{"0 B", "512 KiB", "1 MiB", "1.5 MiB"}},
-		{"a range that is none beside its values", valueAxis{labels: 5, format: ns}, 1e18, 1e18 + 128, []string{"1e+09 s"}},
+		{"a range that is none beside its values", figure.Axis{Labels: 5, Format: ns}, 1e18, 1e18 + 128, []string{"1e+09 s"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -317,31 +318,31 @@ func TestPaletteIsReadable(t *testing.T) {
 		x, y := luminance(a), luminance(b)
 		return (max(x, y) + 0.05) / (min(x, y) + 0.05)
 	}
-	seen := make(map[uint32]role)
-	for i, tone := range tones {
-		if tone.role != role(i) {
-			t.Errorf("tone %d is of role %d", i, tone.role)
+	seen := make(map[uint32]figure.Role)
+	for i, tone := range figure.Tones {
+		if tone.Role != figure.Role(i) {
+			t.Errorf("tone %d is of role %d", i, tone.Role)
 		}
-		if other, dup := seen[tone.light]; dup {
-			t.Errorf("roles %d and %d share the colour %06X", other, tone.role, tone.light)
+		if other, dup := seen[tone.Light]; dup {
+			t.Errorf("roles %d and %d share the colour %06X", other, tone.Role, tone.Light)
 		}
-		seen[tone.light] = tone.role
+		seen[tone.Light] = tone.Role
 		least := 0.0
 		switch {
-		case tone.role >= roleSeries:
+		case tone.Role >= figure.FirstSeries:
 			least = 4.5 // names of points are written in them
-		case tone.role == roleInk, tone.role == roleMuted, tone.role == roleFront:
+		case tone.Role == figure.Ink, tone.Role == figure.Muted, tone.Role == figure.Front:
 			least = 4.5
 		}
-		for _, c := range []float64{contrast(tone.light, tones[rolePaper].light), contrast(tone.dark, tones[rolePaper].dark)} {
+		for _, c := range []float64{contrast(tone.Light, figure.Tones[figure.Paper].Light), contrast(tone.Dark, figure.Tones[figure.Paper].Dark)} {
 			if c < least {
-				t.Errorf("--%s: contrast %.2f, want %v", tone.css, c, least)
+				t.Errorf("--%s: contrast %.2f, want %v", tone.Css, c, least)
 			}
 		}
 	}
 	marks := make(map[string]bool)
-	for i := range seriesCount * len(shapes) {
-		key := fmt.Sprint(seriesRole(i), seriesShape(i))
+	for i := range figure.SeriesCount * len(figure.Shapes) {
+		key := fmt.Sprint(figure.Series(i), figure.SeriesShape(i))
 		if marks[key] {
 			t.Errorf("series %d looks like an earlier one", i)
 		}
@@ -359,11 +360,11 @@ func TestFileNames(t *testing.T) {
 		{[]string{"x", "<a b=\"c\">"}, "x--a-b--c--"},
 	}
 	for _, tt := range tests {
-		if got := fileName(tt.parts...); got != tt.want {
+		if got := figure.FileName(tt.parts...); got != tt.want {
 			t.Errorf("fileName(%q) = %q, want %q", tt.parts, got, tt.want)
 		}
 	}
-	if got := fileName(strings.Repeat("long", 100)); len(got) > 100 {
+	if got := figure.FileName(strings.Repeat("long", 100)); len(got) > 100 {
 		t.Errorf("a file name of %d characters", len(got))
 	}
 }
@@ -391,7 +392,7 @@ func TestWriteErrors(t *testing.T) {
 		t.Errorf("writing below a file: error %v does not name it", err)
 	}
 	broken := errors.New("no space left on device")
-	for _, k := range Kinds() {
+	for _, k := range Formats() {
 		if err := k.Render(t.Context(), failingWriter{broken}, fixture(t, small().results())); !errors.Is(err, broken) {
 			t.Errorf("%s: error %v, want the writer's", k.Name, err)
 		}

@@ -8,6 +8,8 @@ import (
 
 	"onebit/bench/names"
 	"onebit/bench/results"
+	"onebit/reports/doc"
+	"onebit/reports/figure"
 )
 
 // ofSeveral reports whether a test takes in more than a token a pass, or is what those are held
@@ -81,53 +83,53 @@ func (s several) eachOf() (rate, pass string) {
 }
 
 // severalFields begin both tables.
-func (d *digest) severalFields() []field[several] {
-	return []field[several]{
-		{label: names.Variant, text: true, drop: 9, cell: func(s several) sheetCell {
-			return sheetCell{Text: s.contender, Mark: markHTML(d.marks[s.contender])}
+func (d *digest) severalFields() []doc.Field[several] {
+	return []doc.Field[several]{
+		{Label: names.Variant, Text: true, Drop: 9, Cell: func(s several) doc.Cell {
+			return doc.Cell{Text: s.contender, Mark: doc.MarkOf(d.marks[s.contender])}
 		}},
-		{label: names.Threads, drop: 8, cell: func(s several) sheetCell { return sheetCell{Text: s.panel.threads} }},
-		{label: names.Depth, drop: 7, cell: func(s several) sheetCell { return sheetCell{Text: s.name.Get(names.Depth)} }},
+		{Label: names.Threads, Drop: 8, Cell: func(s several) doc.Cell { return doc.Cell{Text: s.panel.threads} }},
+		{Label: names.Depth, Drop: 7, Cell: func(s several) doc.Cell { return doc.Cell{Text: s.name.Get(names.Depth)} }},
 	}
 }
 
 // textsSheet shows several texts decoded together; nil if none were.
-func (d *digest) textsSheet(m *model) *sheet {
+func (d *digest) textsSheet(m *model) *doc.Table {
 	rows := m.severals(names.Texts, "1")
 	if len(rows) == 0 {
 		return nil
 	}
-	fields := append([]field[several]{{label: names.Texts, cell: func(s several) sheetCell { return sheetCell{Text: s.name.Get(names.Texts)} }}}, d.severalFields()...)
+	fields := append([]doc.Field[several]{{Label: names.Texts, Cell: func(s several) doc.Cell { return doc.Cell{Text: s.name.Get(names.Texts)} }}}, d.severalFields()...)
 	fields = append(fields,
-		field[several]{label: "together", about: "tokens per second of all texts", cell: func(s several) sheetCell { return signedSpeed(s.caseStats) }},
-		field[several]{label: "times one", about: "how many times as many as of one text", cell: func(s several) sheetCell { return sheetCell{Text: s.times()} }},
-		field[several]{label: "each", about: "tokens per second of a text", drop: 1, cell: func(s several) sheetCell { rate, _ := s.eachOf(); return sheetCell{Text: rate} }},
-		field[several]{label: "a pass", about: "how long a token of each takes", drop: 2, cell: func(s several) sheetCell { _, pass := s.eachOf(); return sheetCell{Text: pass} }},
+		doc.Field[several]{Label: "together", About: "tokens per second of all texts", Cell: func(s several) doc.Cell { return signedSpeed(s.caseStats) }},
+		doc.Field[several]{Label: "times one", About: "how many times as many as of one text", Cell: func(s several) doc.Cell { return doc.Cell{Text: s.times()} }},
+		doc.Field[several]{Label: "each", About: "tokens per second of a text", Drop: 1, Cell: func(s several) doc.Cell { rate, _ := s.eachOf(); return doc.Cell{Text: rate} }},
+		doc.Field[several]{Label: "a pass", About: "how long a token of each takes", Drop: 2, Cell: func(s several) doc.Cell { _, pass := s.eachOf(); return doc.Cell{Text: pass} }},
 	)
-	return newSheet(fileName("texts", m.name), m.title("several texts at once"), textsCaption, rows, fields)
+	return newTable(figure.FileName("texts", m.name), m.title("several texts at once"), textsCaption, rows, fields)
 }
 
 const textsCaption = "Texts that are decoded together, a token of each in a pass, which reads the weights once. Text i holds i tokens more than the first; " +
 	"each is held to the bit to what it is alone."
 
 // draftsSheet shows what drafts give on real texts; nil if none were measured.
-func (d *digest) draftsSheet(m *model) *sheet {
+func (d *digest) draftsSheet(m *model) *doc.Table {
 	rows := m.severals(names.Drafts, "")
 	if len(rows) == 0 {
 		return nil
 	}
-	fields := append([]field[several]{{label: names.Text, text: true, cell: func(s several) sheetCell { return sheetCell{Text: s.name.Get(names.Text)} }}}, d.severalFields()...)
+	fields := append([]doc.Field[several]{{Label: names.Text, Text: true, Cell: func(s several) doc.Cell { return doc.Cell{Text: s.name.Get(names.Text)} }}}, d.severalFields()...)
 	fields = append(fields,
-		field[several]{label: "plain", about: "without drafts, tokens per second", cell: func(s several) sheetCell { return signedSpeed(s.one) }},
-		field[several]{label: names.Drafts, about: "most tokens of a draft", drop: 3, cell: func(s several) sheetCell { return sheetCell{Text: s.name.Get(names.Drafts)} }},
-		field[several]{label: "with drafts", about: "tokens per second", cell: func(s several) sheetCell { return signedSpeed(s.caseStats) }},
-		field[several]{label: "times plain", cell: func(s several) sheetCell { return sheetCell{Text: s.times()} }},
+		doc.Field[several]{Label: "plain", About: "without drafts, tokens per second", Cell: func(s several) doc.Cell { return signedSpeed(s.one) }},
+		doc.Field[several]{Label: names.Drafts, About: "most tokens of a draft", Drop: 3, Cell: func(s several) doc.Cell { return doc.Cell{Text: s.name.Get(names.Drafts)} }},
+		doc.Field[several]{Label: "with drafts", About: "tokens per second", Cell: func(s several) doc.Cell { return signedSpeed(s.caseStats) }},
+		doc.Field[several]{Label: "times plain", Cell: func(s several) doc.Cell { return doc.Cell{Text: s.times()} }},
 	)
 	for i, unit := range []string{results.PassTokens, results.Accepted} {
-		fields = append(fields, field[several]{label: cmp.Or(map[string]string{results.PassTokens: "tokens a pass"}[unit], unit), about: results.UnitOf(unit).About, drop: 1 + i,
-			cell: func(s several) sheetCell { return sheetCell{Text: valueIn(s.caseStats, unit)} }})
+		fields = append(fields, doc.Field[several]{Label: cmp.Or(map[string]string{results.PassTokens: "tokens a pass"}[unit], unit), About: results.UnitOf(unit).About, Drop: 1 + i,
+			Cell: func(s several) doc.Cell { return doc.Cell{Text: valueIn(s.caseStats, unit)} }})
 	}
-	return newSheet(fileName("drafts", m.name), m.title("drafts on real texts"), draftsCaption, rows, fields)
+	return newTable(figure.FileName("drafts", m.name), m.title("drafts on real texts"), draftsCaption, rows, fields)
 }
 
 const draftsCaption = "The model goes on greedily from a real text, without drafts and with those of tokens that the text has said before: the text is the same, " +

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"onebit/bench/results"
+	"onebit/reports/doc"
 )
 
 // Signs stand behind a time that deserves less trust.
@@ -31,6 +32,25 @@ func (d *digest) sign() {
 	}
 }
 
+// signWords explain signs.
+var signWords = []doc.Word{
+	{Text: doubtSign, About: "a warning tells of a disturbance while this was measured.", Sign: true},
+	{Text: statesSign, About: "the machine was in two states, its threads near each other and far apart: the time mixes both.", Sign: true},
+}
+
+// newTable is doc.NewTable with the signs of its cells explained.
+func newTable[R any](id, heading, caption string, subjects []R, fields []doc.Field[R]) *doc.Table {
+	t := doc.NewTable(id, heading, caption, subjects, fields)
+	var texts strings.Builder
+	for _, row := range t.Rows {
+		for _, c := range row {
+			texts.WriteString(c.Text)
+		}
+	}
+	t.Caption = sentences(t.Caption, signsText(texts.String()))
+	return t
+}
+
 // signsOf are the signs that any of the cases has.
 func signsOf(cases []*caseStats) string {
 	all := ""
@@ -49,11 +69,10 @@ func signsOf(cases []*caseStats) string {
 // signsText explains signs, such as those in a text; "" if there are none.
 func signsText(text string) string {
 	var said []string
-	if strings.Contains(text, doubtSign) {
-		said = append(said, doubtSign+" a warning tells of a disturbance while this was measured.")
-	}
-	if strings.Contains(text, statesSign) {
-		said = append(said, statesSign+" the machine was in two states, its threads near each other and far apart: the time mixes both.")
+	for _, w := range signWords {
+		if strings.Contains(text, w.Text) {
+			said = append(said, w.Text+" "+w.About)
+		}
 	}
 	return strings.Join(said, " ")
 }

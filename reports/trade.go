@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"onebit/bench/results"
+	"onebit/reports/figure"
 )
 
 // A tradeoff is one contender's speed and error under one condition.
@@ -37,17 +38,11 @@ type trade struct {
 	cost            string // what unit measures, in a word
 	shown           []panel
 	points          map[panel][]tradePoint
-	yardsticks      []yardstick
-	legend          []legendEntry
+	yardsticks      []figure.Yardstick
+	legend          []figure.LegendEntry
 	slow            []string // what is not drawn
 	narrow          bool     // whether the figure is for a phone too
 	notes           []string
-}
-
-// A yardstick is an error to measure others by.
-type yardstick struct {
-	name  string
-	error float64
 }
 
 func newTrade(name, heading, unit, speedUnit string) *trade {
@@ -84,37 +79,37 @@ func (t *trade) hasIntervals() bool {
 }
 
 // speedAxis leaves room for the names right of their points.
-func (t *trade) speedAxis() valueAxis {
+func (t *trade) speedAxis() figure.Axis {
 	var speeds []float64
 	for _, points := range t.points {
 		for _, q := range points {
 			speeds = append(speeds, q.speed)
 		}
 	}
-	a := newAxis(speeds, false, 5, results.UnitOf(t.speedUnit).Format)
+	a := figure.NewAxis(speeds, false, 5, results.UnitOf(t.speedUnit).Format)
 	if t.narrow {
-		a.labels = 3
+		a.Labels = 3
 	}
 	points := 1 / t.pointsShare() // of the axis
-	if !a.log {
-		a = a.fromZero()
-		a.max *= points
-		return a.bounded()
+	if !a.Log {
+		a = a.FromZero()
+		a.Max *= points
+		return a.Bounded()
 	}
-	a.max = a.min * math.Pow(a.max/a.min, points)
-	return a.bounded()
+	a.Max = a.Min * math.Pow(a.Max/a.Min, points)
+	return a.Bounded()
 }
 
 // pointsShare is how much of a panel's width is left for points beside the longest of their names.
 func (t *trade) pointsShare() float64 {
-	width := vg.Length(330) // of a panel, about: the labels of its axis are not known yet
+	width := vg.Length(330) // of a panel, About: the labels of its axis are not known yet
 	if t.narrow {
 		width = 310
 	}
 	var widest vg.Length
 	for _, points := range t.points {
 		for _, q := range points {
-			widest = max(widest, textStyle(roleInk).Width(t.nameOf(q)))
+			widest = max(widest, figure.TextStyle(figure.Ink).Width(t.nameOf(q)))
 		}
 	}
 	return math.Max(0.2, 1-float64((widest+30)/(width-t.margin())))
@@ -123,22 +118,22 @@ func (t *trade) pointsShare() float64 {
 // nameOf is what stands beside a point.
 func (t *trade) nameOf(q tradePoint) string {
 	if t.narrow {
-		return label(cmp.Or(q.brief, q.short))
+		return figure.Label(cmp.Or(q.brief, q.short))
 	}
-	return label(q.short)
+	return figure.Label(q.short)
 }
 
 // margin is the room for the names of the yardsticks.
 func (t *trade) margin() vg.Length {
 	var widest vg.Length
 	for _, k := range t.yardsticks {
-		widest = max(widest, textStyle(roleMuted).Width(k.name))
+		widest = max(widest, figure.TextStyle(figure.Muted).Width(k.Name))
 	}
 	return widest
 }
 
 // costAxis is logarithmic for errors, and begins at zero for memory.
-func (t *trade) costAxis() valueAxis {
+func (t *trade) costAxis() figure.Axis {
 	var costs []float64
 	for _, points := range t.points {
 		for _, q := range points {
@@ -147,18 +142,18 @@ func (t *trade) costAxis() valueAxis {
 	}
 	if t.unit != results.PeakRSS {
 		for _, y := range t.yardsticks {
-			costs = append(costs, y.error)
+			costs = append(costs, y.Error)
 		}
-		return errorAxis(costs, t.unit)
+		return figure.NewErrorAxis(costs, t.unit)
 	}
-	a := newAxis(append(costs, 0), false, 6, results.UnitOf(t.unit).Format).fromZero()
-	a.max *= 1.15
-	a.binary = true
+	a := figure.NewAxis(append(costs, 0), false, 6, results.UnitOf(t.unit).Format).FromZero()
+	a.Max *= 1.15
+	a.Binary = true
 	return a
 }
 
 // tradeFigure draws a trade; nil if it has no points.
-func tradeFigure(t *trade) *figure {
+func tradeFigure(t *trade) *figure.Figure {
 	if len(t.shown) == 0 {
 		return nil
 	}
@@ -167,56 +162,56 @@ func tradeFigure(t *trade) *figure {
 	for _, p := range t.shown {
 		drawn = append(drawn, t.panel(p, x, y))
 	}
-	grid := arrange(drawn, 2)
-	fig := &figure{
-		name: t.name, heading: label(t.heading), reading: t.reading(),
-		height: rowsHeight(12, len(grid)), panels: grid, upward: slices.Repeat([]string{t.cost}, len(grid)),
-		legend: t.legend, notes: t.notes, margin: t.margin(),
+	grid := figure.Arrange(drawn, 2)
+	fig := &figure.Figure{
+		Name: t.name, Heading: figure.Label(t.heading), Reading: t.reading(),
+		Height: figure.RowsHeight(12, len(grid)), Panels: grid, Upward: slices.Repeat([]string{t.cost}, len(grid)),
+		Legend: t.legend, Notes: t.notes, Margin: t.margin(),
 	}
 	if t.narrow {
-		fig.width, fig.height = narrowWidth, 330
+		fig.Width, fig.Height = figure.NarrowWidth, 330
 	}
-	if y.broken > 0 {
-		fig.notes = append(fig.notes, fmt.Sprintf("The axis of errors is broken: what is exact but for the rounding of float32 (%s ≤ %s) stands at its foot.",
-			t.cost, results.UnitOf(t.unit).Format(negligible)))
+	if y.Broken > 0 {
+		fig.Notes = append(fig.Notes, fmt.Sprintf("The axis of errors is broken: what is exact but for the rounding of float32 (%s ≤ %s) stands at its foot.",
+			t.cost, results.UnitOf(t.unit).Format(figure.Negligible)))
 	}
 	if len(t.slow) > 0 {
-		fig.notes = append(fig.notes, fmt.Sprintf("Not drawn where more than %d times slower than the fastest of the panel: %s.", farBelow, strings.Join(t.slow, "; ")))
+		fig.Notes = append(fig.Notes, fmt.Sprintf("Not drawn where more than %d times slower than the fastest of the panel: %s.", farBelow, strings.Join(t.slow, "; ")))
 	}
 	return fig
 }
 
-func (t *trade) panel(p panel, x, y valueAxis) *plot.Plot {
-	plot := newPanel(p.String())
+func (t *trade) panel(p panel, x, y figure.Axis) *plot.Plot {
+	plot := figure.NewPanel(p.String())
 	if t.narrow {
 		plot.Title.Text = "" // the heading says it
 	}
-	x.apply(&plot.X)
-	y.apply(&plot.Y)
+	x.Apply(&plot.X)
+	y.Apply(&plot.Y)
 	plot.X.Label.Text = results.UnitOf(t.speedUnit).About
-	addGrid(plot, true, true)
-	if y.broken > 0 {
-		plot.Add(axisBreak{y.broken})
+	figure.AddGrid(plot, true, true)
+	if y.Broken > 0 {
+		plot.Add(figure.AxisBreak{Y: y.Broken})
 	}
 	for _, k := range t.yardsticks {
-		plot.Add(polyline{points: [][2]float64{{x.min, k.error}, {x.max, k.error}}, color: inkOf(roleMuted), width: 0.8, dashes: dotted})
+		plot.Add(figure.Polyline{Points: [][2]float64{{x.Min, k.Error}, {x.Max, k.Error}}, Color: figure.Color(figure.Muted), Width: 0.8, Dashes: figure.Dotted})
 	}
-	plot.Add(lineNames(t.yardsticks))
+	plot.Add(figure.LineNames(t.yardsticks))
 	best := front(t.points[p])
-	plot.Add(polyline{points: frontSteps(best, x, y), color: inkOf(roleFront), width: 1.2, dashes: dashed})
-	var labels []fanLabel
+	plot.Add(figure.Polyline{Points: frontSteps(best, x, y), Color: figure.Color(figure.Front), Width: 1.2, Dashes: figure.Dashed})
+	var labels []figure.FanLabel
 	for _, q := range t.points[p] {
-		at, style := y.errorAt(q.error), glyph(q.series, 4)
+		at, style := y.At(q.error), figure.Glyph(q.series, 4)
 		if q.hi > q.lo {
-			plot.Add(upInterval{x: q.speed, lo: y.errorAt(q.lo), hi: y.errorAt(q.hi), color: style.Color})
+			plot.Add(figure.UpInterval{X: q.speed, Lo: y.At(q.lo), Hi: y.At(q.hi), Color: style.Color})
 		}
-		plot.Add(mark{x: q.speed, y: at, style: style})
-		labels = append(labels, fanLabel{x: q.speed, y: at, group: q.text, text: t.nameOf(q), color: style.Color})
+		plot.Add(figure.Mark{X: q.speed, Y: at, Style: style})
+		labels = append(labels, figure.FanLabel{X: q.speed, Y: at, Group: q.text, Text: t.nameOf(q), Color: style.Color})
 	}
 	for _, q := range best {
-		plot.Add(mark{x: q.speed, y: y.errorAt(q.error), style: draw.GlyphStyle{Color: inkOf(roleFront), Radius: 7.5, Shape: shape{}}})
+		plot.Add(figure.Mark{X: q.speed, Y: y.At(q.error), Style: draw.GlyphStyle{Color: figure.Color(figure.Front), Radius: 7.5, Shape: figure.Shape{}}})
 	}
-	plot.Add(fan{labels: labels, most: 16, joined: true})
+	plot.Add(figure.Fan{Labels: labels, Most: 16, Joined: true})
 	return plot
 }
 
@@ -239,69 +234,6 @@ func meanError(errors []float64) float64 {
 	return mean
 }
 
-// negligible is the error below which variants count as equally accurate: what float32 rounding
-// leaves. Errors below it, zero included, are drawn on this line.
-const negligible = 1e-9
-
-// drawnError is an error as it counts in comparisons; not a number if it is none.
-func drawnError(e float64) float64 { return math.Max(e, negligible) }
-
-// breakFrom is how many times the negligible error the least of the others is from which on the axis
-// between them is left out: empty decades would squeeze what is to be compared.
-const breakFrom = 100
-
-// errorAxis is logarithmic. Where nothing stands between errors that are negligible and all others, it is
-// broken: the former stand at its foot.
-func errorAxis(errors []float64, unit string) valueAxis {
-	var drawn []float64
-	for _, e := range errors {
-		if e > negligible {
-			drawn = append(drawn, e)
-		}
-	}
-	exact := len(drawn) < len(errors)
-	foot := negligible
-	broken := exact && len(drawn) > 0 && slices.Min(drawn) > breakFrom*negligible
-	if broken {
-		foot = slices.Min(drawn) / math.Max(4, math.Pow(slices.Max(drawn)/slices.Min(drawn), 0.3))
-	}
-	if exact {
-		drawn = append(drawn, foot)
-	}
-	a := newAxis(drawn, true, 6, func(v float64) string {
-		if isNear(v, foot) && exact {
-			return "≤ " + errorText(negligible, unit)
-		}
-		return errorText(v, unit)
-	})
-	if exact {
-		a.floor = foot
-	}
-	if broken {
-		a.broken = 2 * foot
-	}
-	// A single value, or values close together, still need a readable axis.
-	a.min, a.max = a.min/2, a.max*2
-	return a
-}
-
-// errorAt is where an error stands on an axis from errorAxis; not a number if it is none.
-func (a valueAxis) errorAt(e float64) float64 {
-	if a.broken > 0 && e <= negligible {
-		return a.floor
-	}
-	return drawnError(e)
-}
-
-// errorText is an error and, if it is one of power, as a signal-to-noise ratio in dB.
-func errorText(e float64, unit string) string {
-	text := results.UnitOf(unit).Format(e)
-	if unit == results.NMSE && e > 0 {
-		text += fmt.Sprintf(", %.0f dB", -10*math.Log10(e))
-	}
-	return text
-}
-
 // sameError is the relative difference below which two errors count as one: variants of a scheme add
 // the same products in another order, and a slower one is not on the front for its last bits.
 const sameError = 0.01
@@ -314,7 +246,7 @@ func front(points []tradePoint) []tradePoint {
 	})
 	var best []tradePoint
 	for _, q := range sorted {
-		if len(best) == 0 || drawnError(q.error) < drawnError(best[len(best)-1].error)*(1-sameError) {
+		if len(best) == 0 || figure.DrawnError(q.error) < figure.DrawnError(best[len(best)-1].error)*(1-sameError) {
 			best = append(best, q)
 		}
 	}
@@ -322,15 +254,15 @@ func front(points []tradePoint) []tradePoint {
 }
 
 // frontSteps is the border of what the front beats: everything left of and above it.
-func frontSteps(best []tradePoint, x, y valueAxis) [][2]float64 {
-	steps := [][2]float64{{best[0].speed, y.max}}
+func frontSteps(best []tradePoint, x, y figure.Axis) [][2]float64 {
+	steps := [][2]float64{{best[0].speed, y.Max}}
 	for i, q := range best {
-		steps = append(steps, [2]float64{q.speed, y.errorAt(q.error)})
-		next := x.min
+		steps = append(steps, [2]float64{q.speed, y.At(q.error)})
+		next := x.Min
 		if i+1 < len(best) {
 			next = best[i+1].speed
 		}
-		steps = append(steps, [2]float64{next, y.errorAt(q.error)})
+		steps = append(steps, [2]float64{next, y.At(q.error)})
 	}
 	return steps
 }
@@ -341,7 +273,7 @@ func fastestOfEach(points []tradePoint, group func(tradePoint) string) []tradePo
 	var kept []tradePoint
 	for _, q := range points {
 		same := func(k tradePoint) bool {
-			a, b := drawnError(k.error), drawnError(q.error)
+			a, b := figure.DrawnError(k.error), figure.DrawnError(q.error)
 			return group(k) == group(q) && math.Abs(a-b) <= sameError*math.Max(a, b)
 		}
 		if !slices.ContainsFunc(kept, same) {

@@ -8,13 +8,11 @@ import (
 	"strings"
 
 	"onebit/internal/count"
+	"onebit/reports/doc"
 )
 
 // A doubt is one warning, or several that differ in their numbers and groups alone.
-type doubt struct {
-	Text string   // what they say, in a sentence
-	All  []string // the warnings that Text stands for; none if it stands for itself
-}
+type doubt = doc.Doubt
 
 // alike is from how many warnings on one sentence stands for them.
 const alike = 3
@@ -65,7 +63,7 @@ func (s spanOf) String() string {
 }
 
 // doubts gathers the warnings of each kind, in the order of their first appearance.
-func (d *digest) doubts() []doubt {
+func (d *digest) doubts() []doc.Doubt {
 	var kinds []string
 	byKind := make(map[string][]string)
 	for _, text := range d.warnings() {
@@ -81,15 +79,15 @@ func (d *digest) doubts() []doubt {
 		}
 		byKind[kind] = append(byKind[kind], text)
 	}
-	var all []doubt
+	var all []doc.Doubt
 	for _, kind := range kinds {
 		warnings := byKind[kind]
 		if len(warnings) >= alike {
-			all = append(all, doubt{d.commonText(warnings), warnings})
+			all = append(all, doc.Doubt{Text: d.commonText(warnings), All: warnings})
 			continue
 		}
 		for _, text := range warnings {
-			all = append(all, doubt{Text: text})
+			all = append(all, doc.Doubt{Text: text})
 		}
 	}
 	return all

@@ -8,6 +8,7 @@ import (
 	"onebit/bench/names"
 	"onebit/bench/noise"
 	"onebit/bench/results"
+	"onebit/reports/figure"
 )
 
 // A standing ranks the contenders of one task under one condition.
@@ -283,7 +284,7 @@ func finer(standings []*standing, champion string) tradeoff {
 	own := typicalError(standings, champion)
 	for _, name := range rivals(standings) {
 		e := typicalError(standings, name)
-		if !(drawnError(e) < drawnError(own)*(1-sameError)) {
+		if !(figure.DrawnError(e) < figure.DrawnError(own)*(1-sameError)) {
 			continue
 		}
 		if s := speedup(standings, champion, name); s > best.speed {

@@ -11,6 +11,7 @@ import (
 	"onebit/bench/names"
 	"onebit/bench/results"
 	"onebit/internal/count"
+	"onebit/reports/doc"
 )
 
 // The words that all kinds of report use for the same things.
@@ -237,12 +238,12 @@ func (v verdict) headline() string {
 }
 
 // facts are what a verdict comes to: speed, size and error.
-func (v verdict) facts() []fact {
-	var facts []fact
+func (v verdict) facts() []doc.Fact {
+	var facts []doc.Fact
 	add := func(name string, parts ...string) {
 		parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
 		if len(parts) > 0 {
-			facts = append(facts, fact{name, strings.Join(parts, ", ")})
+			facts = append(facts, doc.Fact{Name: name, Value: strings.Join(parts, ", ")})
 		}
 	}
 	speed, roof, weight, nmse := "", v.roof.text(results.UnitOf(results.PctRoof).Format), v.weightText(), v.nmse.text(results.UnitOf(results.NMSE).Format)
@@ -276,22 +277,7 @@ func (v verdict) weightText() string {
 // formatBits prints bits per weight so that 1.125 and 2.0625 can be told from their neighbours.
 func formatBits(v float64) string { return fmt.Sprintf("%.4g", v) }
 
-// A fact is a name and a value.
-type fact struct{ Name, Value string }
-
 func indexOf(list []string, s string) int { return slices.Index(list, s) }
-
-// problemsHeading counts what must be read before the results.
-func problemsHeading(failures, warnings int) string {
-	var parts []string
-	if failures > 0 {
-		parts = append(parts, count.Of(failures, "wrong result"))
-	}
-	if warnings > 0 {
-		parts = append(parts, count.Of(warnings, "warning"))
-	}
-	return strings.Join(parts, ", ")
-}
 
 // warnings lists the run's own warnings and what the header makes doubtful.
 func (d *digest) warnings() []string {
@@ -334,3 +320,20 @@ func orDefault(s, def string) string {
 
 // exactNumber prints the fewest digits that read back as v.
 func exactNumber(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+// subtitleNames say what a setting is where its value alone would not.
+var subtitleNames = map[string]string{"cpus-usable": "%s CPUs", "l3": "%s L3", "mem-total": "%s memory"}
+
+func (d *digest) subtitle() string {
+	var parts []string
+	for _, key := range []string{"cpu", "cpus-usable", "l3", "mem-total", "goos", "goarch", "commit"} {
+		// A value that could not be found out is its reason, which belongs to the list below.
+		if v := d.res.Setting(key); v != "" && v != "unknown" && !strings.HasPrefix(v, "unavailable") {
+			if named := subtitleNames[key]; named != "" {
+				v = fmt.Sprintf(named, v)
+			}
+			parts = append(parts, v)
+		}
+	}
+	return strings.Join(parts, " · ")
+}

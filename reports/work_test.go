@@ -1,25 +1,10 @@
 package reports
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"testing"
 )
-
-// TestRenderingIsAbandoned ends what never would.
-func TestRenderingIsAbandoned(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	never := make(chan bool)
-	defer close(never)
-	var b strings.Builder
-	err := until(ctx, &b, func(w io.Writer) error { cancel(); <-never; return nil })
-	if !errors.Is(err, context.Canceled) || b.Len() > 0 {
-		t.Errorf("%v, %q written", err, b.String())
-	}
-}
 
 // TestUnitsWorkIsLinear counts allocations: samples of each unit were looked for among those of all others.
 func TestUnitsWorkIsLinear(t *testing.T) {
@@ -47,7 +32,7 @@ func TestUnitsWorkIsLinear(t *testing.T) {
 // TestAdviceNamesItsScheme: a variant's name alone may mean another scheme to run.
 func TestAdviceNamesItsScheme(t *testing.T) {
 	d := newDigest(fixture(t, []byte("BenchmarkMatVec/format=f/variant=v/act=q8_row/rows=2/cols=2/threads=1 1 5 ns/op\n")))
-	if s := d.screens(); len(s) != 1 || !strings.Contains(s[0].text(), "by v under q8_row with") {
+	if s := d.screens(); len(s) != 1 || !strings.Contains(firstText(s[0]), "by v under q8_row with") {
 		t.Errorf("%+v", s)
 	}
 }

@@ -5,12 +5,16 @@ import (
 	"context"
 	"errors"
 	"io"
+	"onebit/reports/doc"
+	"onebit/reports/figure"
+	"onebit/reports/render"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 )
 
@@ -49,7 +53,7 @@ func TestWriteRemovesOlderPlots(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer folder.Close()
-	if err := Remove(folder); err != nil {
+	if err := render.Remove(folder); err != nil {
 		t.Fatal(err)
 	}
 	if exists(plot("latency-matvec-a.png")) || exists(filepath.Join(dir, "index.html")) || !exists(plot("mine.png")) {
@@ -76,11 +80,11 @@ func TestWriteKeepsForeignPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer folder.Close()
-	if err := Remove(folder); err != nil || !exists(path) {
+	if err := render.Remove(folder); err != nil || !exists(path) {
 		t.Errorf("Remove removed the page (%v)", err)
 	}
-	if err := writeFormats(t, dir, WriteOptions{Force: true}, "a"); err != nil || Replaceable(dir) != nil {
-		t.Errorf("with force: %v; replaceable now: %v", err, Replaceable(dir))
+	if err := writeFormats(t, dir, WriteOptions{Force: true}, "a"); err != nil || render.Replaceable(dir) != nil {
+		t.Errorf("with force: %v; replaceable now: %v", err, render.Replaceable(dir))
 	}
 }
 
@@ -101,7 +105,7 @@ func TestRenderEndsWithItsContext(t *testing.T) {
 	res := fixture(t, small().results())
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	for _, k := range Kinds() {
+	for _, k := range Formats() {
 		if err := k.Render(cancelled, io.Discard, res); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v, want the context's error", k.Name, err)
 		}
@@ -123,9 +127,11 @@ func TestLargeResultsHaveASmallPage(t *testing.T) {
 		}
 	}
 	var page bytes.Buffer
-	d := newDigest(fixture(t, []byte(text.String())))
-	drawn := drawing{charts: []drawnChart{{chart: chart{name: "latency", about: "About."}, figures: slices.Repeat([]drawnFigure{{figure: &figure{}}}, 12), omitted: 16}}}
-	if err := writePage(&page, d, drawn, ""); err != nil {
+	res := fixture(t, []byte(text.String()))
+	d := &doc.Document{}
+	d.Add(newDigest(res).caseSections()...)
+	d.Add(chart{name: "latency", heading: "Latency", about: "About."}.section(slices.Repeat([]*figure.Figure{{Height: 100, Panels: [][]*plot.Plot{{nil}}}}, 28), nil))
+	if err := printDoc(&page, d, "html", render.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if rows := strings.Count(page.String(), "data-value="); rows > 2*maxRows {
@@ -140,7 +146,9 @@ func TestLargeResultsHaveASmallPage(t *testing.T) {
 
 // TestFiguresAreEnough: neither many figures nor high ones make a page long.
 func TestFiguresAreEnough(t *testing.T) {
-	figures := func(n int, height vg.Length) []*figure { return slices.Repeat([]*figure{{height: height}}, n) }
+	figures := func(n int, height vg.Length) []*figure.Figure {
+		return slices.Repeat([]*figure.Figure{{Height: height}}, n)
+	}
 	for _, tt := range []struct{ n, height, want int }{{3, 100, 3}, {40, 100, maxFigures}, {12, maxHeight / 3, 3}, {2, 2 * maxHeight, 1}} {
 		if got := len(enough(figures(tt.n, vg.Length(tt.height)))); got != tt.want {
 			t.Errorf("%d figures of %d points: %d are drawn, want %d", tt.n, tt.height, got, tt.want)

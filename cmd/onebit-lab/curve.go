@@ -15,7 +15,7 @@ import (
 	"onebit/models/arch"
 	"onebit/models/source"
 	"onebit/models/train/lm"
-	"onebit/reports"
+	"onebit/reports/figure"
 )
 
 type curveFlags struct {
@@ -40,9 +40,8 @@ func newCurve() *cobra.Command {
 seeds, and float models further in ternary and 1 bit, with and without what they predicted. Print
 the bits per byte of held-out text, and draw learning curves and quality by size into DIR. Each run
 has a folder there, and one that was interrupted goes on: the same command ends what it began.`,
-		Example: "  onebit-lab curve -o curve\n  onebit-lab curve -o small --layers 2 --widths 128,256 --steps 400 --tuned 100",
-		Args:    cli.ExactArgs(),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+		Args: cli.ExactArgs(),
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	flags, r := cmd.Flags(), &f.comparison.Base
 	cli.CorpusFlags(flags, &f.corpus)
@@ -100,7 +99,7 @@ func (f *curveFlags) run(cmd *cobra.Command) (err error) {
 	return drawCurveFigures(f.output, corpus, lm.Groups(outcomes))
 }
 
-// trials makes them all. A trial that was interrupted goes on.
+// trials makes them all. What was interrupted goes on: the command has no other flags then.
 func (f *curveFlags) trials(cmd *cobra.Command, series *lm.Series) (outcomes []*lm.Outcome, err error) {
 	trials := f.comparison.Trials()
 	for i, trial := range trials {
@@ -174,12 +173,12 @@ func newCurveDocument(corpus *lm.Corpus, outcomes []*lm.Outcome) curveDocument {
 // drawCurveFigures writes learning curves by width and quality by size.
 func drawCurveFigures(dir string, corpus *lm.Corpus, groups []*lm.Group) error {
 	notes := []string{"Bits per byte of " + corpus.Name + ", held out. Means over seeds, and the least and the largest."}
-	steps := reports.Curves{Heading: "Learning curves at equal size", X: "step", Y: "bits per byte", Columns: 2, Notes: notes}
-	sizes := reports.Curves{Heading: "Held-out text by bytes of weights", X: "bytes", Y: "bits per byte", LogX: true, Columns: 1, Notes: notes}
-	tuned := reports.Curves{Heading: "From float weights", X: "step", Y: "bits per byte", Columns: 1, Notes: notes}
-	bySize := reports.CurvePanel{Title: "after as many tokens each"}
-	byTuning := reports.CurvePanel{Title: "step 0: the float model, rounded"}
-	panels := map[int]*reports.CurvePanel{}
+	steps := figure.Curves{Heading: "Learning curves at equal size", X: "step", Y: "bits per byte", Columns: 2, Notes: notes}
+	sizes := figure.Curves{Heading: "Held-out text by bytes of weights", X: "bytes", Y: "bits per byte", LogX: true, Columns: 1, Notes: notes}
+	tuned := figure.Curves{Heading: "From float weights", X: "step", Y: "bits per byte", Columns: 1, Notes: notes}
+	bySize := figure.CurvePanel{Title: "after as many tokens each"}
+	byTuning := figure.CurvePanel{Title: "step 0: the float model, rounded"}
+	panels := map[int]*figure.CurvePanel{}
 	var widths []int
 	for _, g := range groups {
 		curve := curveOf(g)
@@ -191,7 +190,7 @@ func drawCurveFigures(dir string, corpus *lm.Corpus, groups []*lm.Group) error {
 			continue
 		}
 		if panels[g.Width] == nil {
-			panels[g.Width] = &reports.CurvePanel{Title: fmt.Sprintf("width %d", g.Width)}
+			panels[g.Width] = &figure.CurvePanel{Title: fmt.Sprintf("width %d", g.Width)}
 			widths = append(widths, g.Width)
 		}
 		panels[g.Width].Lines = append(panels[g.Width].Lines, curve)
@@ -200,7 +199,7 @@ func drawCurveFigures(dir string, corpus *lm.Corpus, groups []*lm.Group) error {
 	for _, width := range widths {
 		steps.Panels = append(steps.Panels, *panels[width])
 	}
-	sizes.Panels = []reports.CurvePanel{bySize}
+	sizes.Panels = []figure.CurvePanel{bySize}
 	if err := writeCurves(filepath.Join(dir, "curve-steps.png"), steps); err != nil {
 		return err
 	}
@@ -210,36 +209,36 @@ func drawCurveFigures(dir string, corpus *lm.Corpus, groups []*lm.Group) error {
 	if len(byTuning.Lines) == 0 {
 		return nil
 	}
-	tuned.Panels = []reports.CurvePanel{byTuning}
+	tuned.Panels = []figure.CurvePanel{byTuning}
 	return writeCurves(filepath.Join(dir, "curve-from-float.png"), tuned)
 }
 
 // curveOf is the held-out text by steps.
-func curveOf(g *lm.Group) reports.Curve {
-	c := reports.Curve{Name: g.Line}
+func curveOf(g *lm.Group) figure.Curve {
+	c := figure.Curve{Name: g.Line}
 	for i, point := range g.Outcomes[0].Points {
 		mean, least, most := g.Over(func(o *lm.Outcome) float64 { return o.Points[i].HeldOut })
-		c.Points = append(c.Points, reports.CurvePoint{X: float64(point.Step), Y: mean, Low: least, High: most})
+		c.Points = append(c.Points, figure.CurvePoint{X: float64(point.Step), Y: mean, Low: least, High: most})
 	}
 	return c
 }
 
 // levelOf is the held-out text of the runs' end, beside curves of that many steps.
-func levelOf(g *lm.Group, steps int) reports.Curve {
+func levelOf(g *lm.Group, steps int) figure.Curve {
 	mean, least, most := g.Over((*lm.Outcome).Last)
-	return reports.Curve{Name: g.Line, Points: []reports.CurvePoint{
+	return figure.Curve{Name: g.Line, Points: []figure.CurvePoint{
 		{X: 0, Y: mean, Low: least, High: most}, {X: float64(steps), Y: mean, Low: least, High: most},
 	}}
 }
 
 // addSize adds a group to the line of its form.
-func addSize(lines []reports.Curve, g *lm.Group) []reports.Curve {
-	i := slices.IndexFunc(lines, func(c reports.Curve) bool { return c.Name == g.Line })
+func addSize(lines []figure.Curve, g *lm.Group) []figure.Curve {
+	i := slices.IndexFunc(lines, func(c figure.Curve) bool { return c.Name == g.Line })
 	if i < 0 {
 		i = len(lines)
-		lines = append(lines, reports.Curve{Name: g.Line})
+		lines = append(lines, figure.Curve{Name: g.Line})
 	}
 	mean, least, most := g.Over(finalBits)
-	lines[i].Points = append(lines[i].Points, reports.CurvePoint{X: float64(g.Bytes), Y: mean, Low: least, High: most})
+	lines[i].Points = append(lines[i].Points, figure.CurvePoint{X: float64(g.Bytes), Y: mean, Low: least, High: most})
 	return lines
 }

@@ -15,7 +15,7 @@ import (
 	"onebit/models/train"
 	"onebit/models/train/gradients"
 	"onebit/models/train/lm"
-	"onebit/reports"
+	"onebit/reports/figure"
 )
 
 type gradientsFlags struct {
@@ -226,26 +226,26 @@ const curveWindow = 10
 // drawGradients writes the figures into dir.
 func drawGradients(dir string, groups []*gradients.Group, text string) error {
 	source := "Next byte of " + text + "; means over the seeds."
-	rates := reports.Curves{
+	rates := figure.Curves{
 		Heading: "Held-out loss by learning rate", X: "learning rate", Y: "nats per byte", LogX: true, Columns: 3, Top: math.Log(256),
 		Notes: []string{source, "The intervals go from the least to the largest. A rate at which a run diverged has no point."},
 	}
-	losses := reports.Curves{
+	losses := figure.Curves{
 		Heading: "Training loss at each gradient's best learning rate", X: "step", Y: "nats per byte", Columns: 3, Top: math.Log(256), Notes: []string{source},
 	}
-	norms := reports.Curves{
+	norms := figure.Curves{
 		Heading: "Norm of all gradients at each gradient's best learning rate", X: "step", Y: "norm", LogY: true, Columns: 3, Notes: []string{source},
 	}
 	for _, s := range gradients.Settings() {
 		for _, optimizer := range train.RuleNames() {
 			title := optimizer + ", " + s.String()
-			byRate, byStep, norm := reports.CurvePanel{Title: title}, reports.CurvePanel{Title: title}, reports.CurvePanel{Title: title}
+			byRate, byStep, norm := figure.CurvePanel{Title: title}, figure.CurvePanel{Title: title}, figure.CurvePanel{Title: title}
 			for _, gradient := range gradients.Gradients() {
-				line := reports.Curve{Name: gradient}
+				line := figure.Curve{Name: gradient}
 				for _, g := range groups {
 					if g.Setting() == s && g.Optimizer == optimizer && g.Gradient == gradient {
 						mean, least, most := g.HeldOut()
-						line.Points = append(line.Points, reports.CurvePoint{X: g.Rate, Y: mean, Low: least, High: most})
+						line.Points = append(line.Points, figure.CurvePoint{X: g.Rate, Y: mean, Low: least, High: most})
 					}
 				}
 				byRate.Lines = append(byRate.Lines, line)
@@ -257,7 +257,7 @@ func drawGradients(dir string, groups []*gradients.Group, text string) error {
 			rates.Panels, losses.Panels, norms.Panels = append(rates.Panels, byRate), append(losses.Panels, byStep), append(norms.Panels, norm)
 		}
 	}
-	for name, c := range map[string]reports.Curves{"gradients-rates.png": rates, "gradients-losses.png": losses, "gradients-norms.png": norms} {
+	for name, c := range map[string]figure.Curves{"gradients-rates.png": rates, "gradients-losses.png": losses, "gradients-norms.png": norms} {
 		if err := writeCurves(filepath.Join(dir, name), c); err != nil {
 			return err
 		}
@@ -265,16 +265,16 @@ func drawGradients(dir string, groups []*gradients.Group, text string) error {
 	return nil
 }
 
-func stepCurve(g *gradients.Group, of func(*gradients.Result) []float64) reports.Curve {
-	line := reports.Curve{Name: g.Gradient}
+func stepCurve(g *gradients.Group, of func(*gradients.Result) []float64) figure.Curve {
+	line := figure.Curve{Name: g.Gradient}
 	for i, v := range g.Curve(of, curveWindow) {
-		line.Points = append(line.Points, reports.CurvePoint{X: (float64(i) + 0.5) * curveWindow, Y: v})
+		line.Points = append(line.Points, figure.CurvePoint{X: (float64(i) + 0.5) * curveWindow, Y: v})
 	}
 	return line
 }
 
 // writeCurves draws a figure into a file, in the place of the one that was there. It is
 // over before anyone would interrupt it.
-func writeCurves(path string, c reports.Curves) error {
+func writeCurves(path string, c figure.Curves) error {
 	return cli.WriteFile(context.Background(), path, true, c.WritePNG)
 }

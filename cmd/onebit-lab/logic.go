@@ -18,7 +18,7 @@ import (
 	"onebit/models/train"
 	"onebit/models/train/gradients"
 	"onebit/models/train/logic"
-	"onebit/reports"
+	"onebit/reports/figure"
 )
 
 type logicFlags struct {
@@ -329,25 +329,25 @@ func (f *logicFlags) trainSparse(ctx context.Context, progress io.Writer, pool *
 }
 
 func (f *logicFlags) drawRounds(names []string, found []*logic.Accuracy) error {
-	ceiling := reports.Curve{Name: "ceiling"}
+	ceiling := figure.Curve{Name: "ceiling"}
 	for t := range found[0].Rounds {
-		ceiling.Points = append(ceiling.Points, reports.CurvePoint{X: float64(t + 1), Y: 100 * logic.Ceiling})
+		ceiling.Points = append(ceiling.Points, figure.CurvePoint{X: float64(t + 1), Y: 100 * logic.Ceiling})
 	}
-	panel := reports.CurvePanel{Lines: []reports.Curve{ceiling}}
+	panel := figure.CurvePanel{Lines: []figure.Curve{ceiling}}
 	for i, a := range found {
-		line := reports.Curve{Name: names[i]}
+		line := figure.Curve{Name: names[i]}
 		for t, v := range a.Rounds {
-			line.Points = append(line.Points, reports.CurvePoint{X: float64(t + 1), Y: 100 * v})
+			line.Points = append(line.Points, figure.CurvePoint{X: float64(t + 1), Y: 100 * v})
 		}
 		panel.Lines = append(panel.Lines, line)
 	}
-	return writeCurves(filepath.Join(f.out, "logic-rounds.png"), reports.Curves{
+	return writeCurves(filepath.Join(f.out, "logic-rounds.png"), figure.Curves{
 		Heading: "Bits of SHA-256's next state that are predicted", X: "round", Y: "percent", Span: [2]float64{50, 100},
 		Notes: []string{
 			fmt.Sprintf("Over %d random messages. No predictor without the message is right about more than 87.5 %% in expectation.", f.tested),
 			"copies is what is known without learning: six words move on, the other two are taken for 0.",
 		},
-		Panels: []reports.CurvePanel{panel},
+		Panels: []figure.CurvePanel{panel},
 	})
 }
 

@@ -2,16 +2,15 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"onebit/bench/names"
 	"onebit/bench/results"
-	"onebit/cmd/internal/cli"
 	"onebit/internal/count"
 	"onebit/reports"
+	"onebit/reports/render"
 )
 
 // report renders what was measured, also when the run did not finish: what
@@ -31,11 +30,19 @@ func (f *benchFlags) report(cmd *cobra.Command, res *results.Set, file *resultsF
 	if len(res.Samples) == 0 {
 		return fmt.Errorf("no case could be timed, and nothing was replaced; %s says why", path)
 	}
-	if err := reports.Write(cmd.Context(), f.out, res, file.options(f.force)); err != nil {
+	source := &reports.Source{Paths: []string{path}, Machines: []*results.Set{res}}
+	if results.FilterNames(f.filter, "/"+names.Variant) {
+		source.Top = -1 // what was asked for by name is shown, however slow
+	}
+	d, err := reports.Build(cmd.Context(), source)
+	if err == nil {
+		err = render.Folder(cmd.Context(), f.out, d, file.options(f.force))
+	}
+	if err != nil {
 		samples()
 		return err
 	}
-	if err := f.printResults(cmd.OutOrStdout(), res); err != nil {
+	if err := printDocument(cmd, d, f.json, !f.all && f.filter == ""); err != nil {
 		return err
 	}
 	fmt.Fprintf(stderr, "report: %s\n", filepath.Join(f.out, "index.html"))
@@ -43,15 +50,4 @@ func (f *benchFlags) report(cmd *cobra.Command, res *results.Set, file *resultsF
 		return fmt.Errorf("wrong and not timed: %s; %s names them", count.Of(n, "case"), path)
 	}
 	return nil
-}
-
-func (f *benchFlags) printResults(w io.Writer, res *results.Set) error {
-	if f.json {
-		return reports.WriteJSON(w, res)
-	}
-	opt := reports.TableOptions{Width: cli.TerminalWidth(w), Brief: !f.all && f.filter == ""}
-	if results.FilterNames(f.filter, "/"+names.Variant) {
-		opt.Top = -1 // what was asked for by name is shown, however slow
-	}
-	return reports.WriteTable(w, res, opt)
 }

@@ -65,14 +65,9 @@ func (c *comparison) compare(cmd *cobra.Command, old, new string) error {
 	if err != nil {
 		return err
 	}
-	out := cmd.OutOrStdout()
-	if c.json {
-		err = cli.PrintJSON(out, found)
-	} else {
-		err = found.WriteText(out, reports.CompareTextOptions{Width: cli.TerminalWidth(out), All: c.all})
-	}
-	if err != nil || c.out == "" {
+	d := found.Document(c.all)
+	if err := printDocument(cmd, d, c.json, false); err != nil || c.out == "" {
 		return err
 	}
-	return intoFolder(cmd, c.out, c.force, func(opt reports.WriteOptions) error { return reports.WriteComparison(c.out, found, opt) })
+	return intoFolder(cmd, c.out, d, c.force)
 }

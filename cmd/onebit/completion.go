@@ -15,7 +15,7 @@ import (
 	"onebit/models/engine/cpu"
 	"onebit/models/gopher"
 	"onebit/models/train/lm"
-	"onebit/reports"
+	"onebit/reports/render"
 )
 
 // flagValues complete the value of a flag, whatever verb has it.
@@ -221,7 +221,7 @@ func chatTemplates() (all []string) {
 }
 
 func kindNames() (all []string) {
-	for _, k := range reports.Kinds() {
+	for _, k := range render.Printers() {
 		all = append(all, k.Name)
 	}
 	return all

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 
 	"onebit/cmd/internal/cli"
-	"onebit/reports"
+	"onebit/reports/render"
 )
 
 // The files of a run in its folder.
@@ -34,7 +34,7 @@ type resultsFile struct {
 // onebit's is said now, minutes before the page is written.
 func takeFolder(dir string, force bool) (*resultsFile, error) {
 	if !force {
-		if err := reports.Replaceable(dir); err != nil {
+		if err := render.Replaceable(dir); err != nil {
 			return nil, err
 		}
 	}
@@ -63,8 +63,8 @@ func (f *resultsFile) path() string {
 }
 
 // options are those of a report that goes beside the results.
-func (f *resultsFile) options(force bool) reports.WriteOptions {
-	return reports.WriteOptions{Force: force, Folder: f.folder.Root}
+func (f *resultsFile) options(force bool) render.FolderOptions {
+	return render.FolderOptions{Force: force, Folder: f.folder.Root}
 }
 
 var samplePrefix = []byte("Benchmark")
@@ -96,7 +96,7 @@ func (f *resultsFile) name() error {
 		return err
 	}
 	f.file, f.named = file, true
-	return reports.Remove(f.folder.Root)
+	return render.Remove(f.folder.Root)
 }
 
 // Close also lets other runs into the folder. A run that wrote nothing leaves

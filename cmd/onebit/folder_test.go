@@ -11,6 +11,7 @@ import (
 
 	"onebit/bench/results"
 	"onebit/reports"
+	"onebit/reports/render"
 )
 
 // writeResults is a run that writes some texts into a folder.
@@ -146,7 +147,11 @@ func TestFolderReplacedByLink(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(reports.Write(t.Context(), dir, res, f.options(false)), f.Close()); err != nil {
+	d, err := reports.Build(t.Context(), &reports.Source{Machines: []*results.Set{res}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(render.Folder(t.Context(), dir, d, f.options(false)), f.Close()); err != nil {
 		t.Fatal(err)
 	}
 	if left, err := os.ReadDir(theirs); err != nil || len(left) != 1 {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -17,11 +18,11 @@ import (
 	"onebit/bench/cases"
 	"onebit/bench/gate"
 	"onebit/bench/results"
-	"onebit/cmd/internal/cli"
-	"onebit/internal/bounded"
 	"onebit/internal/clock"
 	"onebit/internal/sysinfo"
 	"onebit/reports"
+	"onebit/reports/doc"
+	"onebit/reports/render"
 )
 
 // A gateRecord holds what a gate measures as it goes: in results.txt of a
@@ -85,20 +86,7 @@ func (r *gateRecord) read() (*gate.Results, error) {
 	if r.folder == nil {
 		return gate.ReadResults(&r.memory, "the gate's measurements")
 	}
-	return readGate(r.folder.path())
-}
-
-func readGate(path string) (*gate.Results, error) {
-	file, err := bounded.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	res, err := gate.ReadResults(file, path)
-	if err == nil {
-		res.Folder = filepath.Dir(path)
-	}
-	return res, err
+	return reports.ReadGate(r.folder.path())
 }
 
 // profiles is the folder of profiles. Those of an earlier gate are removed.
@@ -189,38 +177,35 @@ func (f *gateFlags) publish(cmd *cobra.Command, r *gate.Report, profiles []gate.
 	if err != nil {
 		return err
 	}
-	if f.asJSON {
-		err = cli.PrintJSON(cmd.OutOrStdout(), gate.NewDocument(r, profiles))
-	} else {
-		err = reports.WriteGateTable(cmd.OutOrStdout(), res, cli.TerminalWidth(cmd.OutOrStdout()))
-	}
+	d := reports.GateDocument(res)
+	err = printDocument(cmd, d, f.asJSON, false)
 	if path := os.Getenv("GITHUB_STEP_SUMMARY"); path != "" {
-		err = errors.Join(err, appendSummary(path, res))
+		err = errors.Join(err, appendSummary(cmd.Context(), path, d))
 	}
 	if record.folder == nil {
 		return err
 	}
-	if err = errors.Join(err, writeGateFolder(f.out, res, record.folder.options(f.force))); err == nil {
+	if err = errors.Join(err, writeGateFolder(cmd.Context(), f.out, res, d, record.folder.options(f.force))); err == nil {
 		fmt.Fprintf(cmd.ErrOrStderr(), "report: %s\n", filepath.Join(f.out, "index.html"))
 	}
 	return err
 }
 
 // writeGateFolder writes what stands beside a gate's results.txt, all or none.
-func writeGateFolder(dir string, res *gate.Results, opt reports.WriteOptions) error {
+func writeGateFolder(ctx context.Context, dir string, res *gate.Results, d *doc.Document, opt render.FolderOptions) error {
 	for _, side := range []gate.Side{gate.Base, gate.Head, gate.Twin} {
-		opt.Beside = append(opt.Beside, reports.File{
+		opt.Beside = append(opt.Beside, doc.File{
 			Name: side.String() + ".txt", Write: func(w io.Writer) error { return res.WriteSide(w, side) },
 		})
 	}
-	return reports.WriteGate(dir, res, opt)
+	return render.Folder(ctx, dir, d, opt)
 }
 
 // maxSummary is what GitHub shows of a step's summary.
 const maxSummary = 1 << 20
 
 // appendSummary appends the report to the summary of a step of GitHub's CI.
-func appendSummary(path string, res *gate.Results) error {
+func appendSummary(ctx context.Context, path string, d *doc.Document) error {
 	file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o666)
 	if err != nil {
 		return err
@@ -229,5 +214,6 @@ func appendSummary(path string, res *gate.Results) error {
 	if info, err := file.Stat(); err == nil {
 		room -= int(min(info.Size(), maxSummary))
 	}
-	return errors.Join(reports.WriteGateMarkdown(file, res, room), file.Close())
+	markdown, _ := render.Named("markdown")
+	return errors.Join(markdown.Print(ctx, file, d, render.Options{Limit: room}), file.Close())
 }

@@ -11,6 +11,7 @@ import (
 
 	"onebit/bench/gate"
 	"onebit/bench/results"
+	"onebit/reports"
 )
 
 // unequal are the flags in which a gate may differ from one that it adds rounds to.
@@ -22,7 +23,7 @@ func (f *gateFlags) resumable(cmd *cobra.Command, settings []results.Setting) (*
 	if f.resume == "" {
 		return nil, nil
 	}
-	before, err := readGate(filepath.Join(f.resume, resultsName))
+	before, err := reports.ReadGate(filepath.Join(f.resume, resultsName))
 	if err != nil {
 		return nil, fmt.Errorf("--resume: %w", err)
 	}

@@ -137,20 +137,19 @@ func (f *historyFlags) run(cmd *cobra.Command, dir string) error {
 	return f.publish(cmd, view)
 }
 
-func (f *historyFlags) publish(cmd *cobra.Command, view reports.HistoryView) (err error) {
-	out := cmd.OutOrStdout()
+func (f *historyFlags) publish(cmd *cobra.Command, view reports.HistoryView) error {
+	d := view.Document()
+	form := "table"
 	switch {
 	case f.json:
-		err = cli.PrintJSON(out, view.Document())
+		form = "json"
 	case f.csv:
-		err = reports.WriteHistoryCSV(out, view)
-	default:
-		err = reports.WriteHistoryTable(out, view, cli.TerminalWidth(out))
+		form = "csv"
 	}
-	if err != nil || f.out == "" {
+	if err := printAs(cmd, d, form, false); err != nil || f.out == "" {
 		return err
 	}
-	return intoFolder(cmd, f.out, f.force, func(opt reports.WriteOptions) error { return reports.WriteHistory(cmd.Context(), f.out, view, opt) })
+	return intoFolder(cmd, f.out, d, f.force)
 }
 
 // mostRanges is how many ranges of commits git is asked for: each takes it some

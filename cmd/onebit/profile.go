@@ -23,6 +23,8 @@ import (
 	"onebit/models/arch"
 	"onebit/models/engine/cpu"
 	"onebit/reports"
+	"onebit/reports/doc"
+	"onebit/reports/render"
 )
 
 type profileFlags struct {
@@ -157,7 +159,7 @@ func (f *profileFlags) run(cmd *cobra.Command, args []string) (err error) {
 		return f.runKernel(cmd)
 	}
 	if f.out != "" && !f.force {
-		if err := reports.Replaceable(f.out); err != nil {
+		if err := render.Replaceable(f.out); err != nil {
 			return err
 		}
 	}
@@ -288,13 +290,18 @@ func (f *profileFlags) publish(cmd *cobra.Command, p *profile.Profile, res *resu
 	if res != nil {
 		p.Warnings = append(p.Warnings, res.Warnings...)
 	}
-	err := f.print(cmd.OutOrStdout(), p)
-	if f.out == "" || res == nil {
+	if res == nil {
+		res = &results.Set{}
+	}
+	d := reports.ProfileDocument(p, res, f.filter)
+	d.Data = f.document(p)
+	err := printDocument(cmd, d, f.asJSON, false)
+	if f.out == "" || len(res.Samples) == 0 {
 		return err
 	}
 	opt := file.options(f.force)
-	opt.Beside = []reports.File{{Name: "trace.json", Write: p.WriteTrace}, {Name: "cpu.pprof", Write: p.WritePprof}}
-	if err = errors.Join(err, reports.WriteProfile(f.out, p, res, opt)); err == nil {
+	opt.Beside = []doc.File{{Name: "trace.json", Write: p.WriteTrace}, {Name: "cpu.pprof", Write: p.WritePprof}}
+	if err = errors.Join(err, render.Folder(cmd.Context(), f.out, reports.ProfileDocument(p, res, profile.Filter{}), opt)); err == nil {
 		fmt.Fprintf(cmd.ErrOrStderr(), "profile: %s\n", filepath.Join(f.out, "index.html"))
 	}
 	return err

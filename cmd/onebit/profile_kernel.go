@@ -27,6 +27,7 @@ import (
 	"onebit/internal/term"
 	"onebit/kernels"
 	"onebit/reports"
+	"onebit/reports/render"
 )
 
 // kernelFlags are those of profile --kernel.
@@ -195,16 +196,16 @@ func (f *profileFlags) publishKernel(cmd *cobra.Command, k *profile.Kernel, res 
 	if res != nil {
 		k.Warnings = append(k.Warnings, res.Warnings...)
 	}
-	var err error
-	if f.asJSON {
-		err = cli.PrintJSON(cmd.OutOrStdout(), kernelDocument(k))
-	} else {
-		err = printKernel(cmd.OutOrStdout(), k)
+	if res == nil {
+		res = &results.Set{}
 	}
-	if f.out == "" || res == nil {
+	d := reports.KernelDocument(k, res)
+	d.Data = kernelDocument(k)
+	err := printDocument(cmd, d, f.asJSON, false)
+	if f.out == "" || len(res.Samples) == 0 {
 		return err
 	}
-	if err = errors.Join(err, reports.WriteKernel(f.out, k, res, file.options(f.force))); err == nil {
+	if err = errors.Join(err, render.Folder(cmd.Context(), f.out, d, file.options(f.force))); err == nil {
 		fmt.Fprintf(cmd.ErrOrStderr(), "profile: %s\n", filepath.Join(f.out, "index.html"))
 	}
 	return err

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,13 +14,15 @@ import (
 	"onebit/bench/results"
 	"onebit/cmd/internal/cli"
 	"onebit/reports"
+	"onebit/reports/doc"
+	"onebit/reports/render"
 )
 
 func newReport() *cobra.Command {
 	var out, kind string
 	var asJSON, force bool
 	var kinds []string
-	for _, k := range reports.Kinds() {
+	for _, k := range render.Printers() {
 		kinds = append(kinds, k.Name)
 	}
 	cmd := &cobra.Command{
@@ -46,28 +46,21 @@ output; else DIR gets index.html and plots/*.png, in the place of an earlier rep
 				}
 				kind = "json"
 			}
-			form, known := reports.KindNamed(kind)
-			if kind != "" && !known {
+			if _, known := render.Named(kind); kind != "" && !known {
 				return cli.Usagef("unknown format %q (known: %s)", kind, strings.Join(kinds, ", "))
 			}
-			res, err := readFleet(cmd.Context(), args)
+			source, err := readSource(cmd.Context(), args)
 			if err != nil {
 				return err
 			}
-			if slices.ContainsFunc(res.Machines, gate.IsResults) {
-				return reportGate(cmd, args, kind, out, force)
+			d, err := reports.Build(cmd.Context(), source)
+			if err != nil {
+				return err
 			}
-			if machines := ceilingsOf(res); machines != nil {
-				return reportMachines(cmd, machines, kind, out, force)
+			if kind != "" {
+				return printAs(cmd, d, kind, false)
 			}
-			switch kind {
-			case "":
-			case "table":
-				return reports.WriteFleetTable(cmd.Context(), cmd.OutOrStdout(), res, cli.TerminalWidth(cmd.OutOrStdout()))
-			default:
-				return form.RenderFleet(cmd.Context(), cmd.OutOrStdout(), res)
-			}
-			return intoFolder(cmd, out, force, func(opt reports.WriteOptions) error { return reports.WriteFleet(cmd.Context(), out, res, opt) })
+			return intoFolder(cmd, out, d, force)
 		},
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "onebit-report", "`DIR` to write to")
@@ -77,50 +70,26 @@ output; else DIR gets index.html and plots/*.png, in the place of an earlier rep
 	return cmd
 }
 
-// reportGate renders the results of a gate.
-func reportGate(cmd *cobra.Command, paths []string, kind, dir string, force bool) error {
-	if len(paths) > 1 {
-		return fmt.Errorf("%s: results of a gate are rendered one file at a time", strings.Join(paths, ", "))
-	}
-	res, err := readGate(paths[0])
-	if err != nil {
-		return err
-	}
-	out := cmd.OutOrStdout()
-	switch kind {
-	case "":
-	case "html":
-		return reports.WriteGateHTML(out, res)
-	case "markdown":
-		return reports.WriteGateMarkdown(out, res, math.MaxInt)
-	case "table":
-		return reports.WriteGateTable(out, res, cli.TerminalWidth(out))
-	case "json":
-		return cli.PrintJSON(out, gate.NewDocument(res.Report, res.Profiles))
-	default:
-		return cli.Usagef("results of a gate have no form %q: choose html, markdown, table or json", kind)
-	}
-	return intoFolder(cmd, dir, force, func(opt reports.WriteOptions) error { return reports.WriteGate(dir, res, opt) })
-}
-
-// readFleet reads the files of the command line.
-func readFleet(ctx context.Context, args []string) (*results.Fleet, error) {
+// readSource reads the files of the command line.
+func readSource(ctx context.Context, args []string) (*reports.Source, error) {
 	var files []results.File
+	source := new(reports.Source)
 	for _, arg := range args {
 		file, err := labelledFile(arg)
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, file)
+		files, source.Paths = append(files, file), append(source.Paths, file.Path)
 	}
-	res, err := results.ReadFleet(ctx, files...)
+	fleet, err := results.ReadFleet(ctx, files...)
 	if err != nil {
 		return nil, err
 	}
-	if first := res.Machines[0]; len(first.Samples)+len(first.Failures) == 0 && !gate.IsResults(first) {
+	source.Machines, source.Warnings = fleet.Machines, fleet.Warnings
+	if first := fleet.Machines[0]; len(first.Samples)+len(first.Failures) == 0 && !gate.IsResults(first) {
 		return nil, fmt.Errorf("%s: no measurements; give a results.txt of onebit bench", strings.Join(args, ", "))
 	}
-	return res, nil
+	return source, nil
 }
 
 // labelledFile takes NAME=FILE apart, unless a file has all of that as its name.
@@ -139,14 +108,33 @@ func labelledFile(arg string) (results.File, error) {
 }
 
 // intoFolder writes a report into a folder that no run is using.
-func intoFolder(cmd *cobra.Command, dir string, force bool, write func(reports.WriteOptions) error) error {
+func intoFolder(cmd *cobra.Command, dir string, d *doc.Document, force bool) error {
 	folder, err := cli.OpenFolder(dir)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(write(reports.WriteOptions{Force: force, Folder: folder.Root}), folder.Close()); err != nil {
+	if err := errors.Join(render.Folder(cmd.Context(), dir, d, render.FolderOptions{Force: force, Folder: folder.Root}), folder.Close()); err != nil {
 		return err
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "report: %s\n", filepath.Join(dir, "index.html"))
 	return nil
+}
+
+// printDocument prints a report as JSON, or for a terminal: in brief, the first screen alone.
+func printDocument(cmd *cobra.Command, d *doc.Document, asJSON, brief bool) error {
+	form := "table"
+	if asJSON {
+		form = "json"
+	}
+	return printAs(cmd, d, form, brief)
+}
+
+// printAs prints a report in a form.
+func printAs(cmd *cobra.Command, d *doc.Document, form string, brief bool) error {
+	printer, known := render.Named(form)
+	if !known {
+		return cli.Usagef("unknown format %q", form)
+	}
+	out := cmd.OutOrStdout()
+	return printer.Print(cmd.Context(), out, d, render.Options{Width: cli.TerminalWidth(out), Brief: brief})
 }

@@ -1,0 +1,262 @@
+package doc
+
+import (
+	"io"
+	"iter"
+	"strings"
+
+	"onebit/reports/figure"
+)
+
+// A Document is a report before it is printed.
+type Document struct {
+	Title, Subtitle string
+	First           []First   // what a reader with five seconds sees; one for each subject
+	Grave           []string  // what may change what the first screen says
+	Failures        []Failure // what was wrong, and so not measured
+	Doubts          []Doubt   // warnings, each a sentence
+	Remarks         []string  // what holds for all of it: the noise floor, what could not be told
+	Sections        []*Section
+	Words           []Word // that its texts use; a printer explains those that it meets
+
+	Data    any                // what JSON prints
+	Records iter.Seq[[]string] // what CSV prints: the column names first, then the values, unrounded
+	Samples iter.Seq[[]string] // the same of each sample; nil where there are none
+	Files   []File             // that lie beside the page
+}
+
+// A First is what decides: all but the sentence may be lacking.
+type First struct {
+	Verdict          string // a sentence with a verb
+	Number, NumberOf string // one number, and what that is of
+	Why              string // why that is so
+	Next             Command
+	Table            *Table // the ranking
+	Figure           *Figure
+}
+
+// A Command is a command line, and what it does in words that follow it.
+type Command struct{ Line, Does string }
+
+// A Failure is a case that gave a wrong result.
+type Failure struct{ Name, Reason string }
+
+// A Doubt is one warning, or several that differ in their numbers and groups alone.
+type Doubt struct {
+	Text string   // what they say, in a sentence
+	All  []string // the warnings that Text stands for; none if it stands for itself
+}
+
+// A Word is a word or a sign that is explained where it first stands.
+type Word struct {
+	Text, About string
+	Sign        bool // whether it stands behind a number, and is explained below tables
+}
+
+// A File lies beside the page.
+type File struct {
+	Name  string
+	Write func(io.Writer) error
+}
+
+// A Section is a part of a document below a heading.
+type Section struct {
+	ID, Heading string
+	Folded      bool // whether a page shows the heading alone until asked
+	Only        Medium
+	Parts       []Part
+}
+
+// A Medium is where something is shown; several are added up. 0 is everywhere.
+type Medium int
+
+// The media.
+const (
+	Page Medium = 1 << iota
+	Markdown
+	Terminal
+)
+
+// In reports whether a medium is among them.
+func (m Medium) In(one Medium) bool { return m == 0 || m&one != 0 }
+
+// A Part is one of *Section, *Table, *Figure, Text, List, Facts, Cards, Code, Sketches and *Timeline.
+type Part interface{ part() }
+
+// A Text is a paragraph.
+type Text struct {
+	Words string
+	Muted bool // whether it can be passed over
+	Lead  bool // whether it sums up what follows
+}
+
+// A List is short sentences.
+type List []string
+
+// Facts are names with their values, such as a machine's.
+type Facts struct {
+	List []Fact
+	Wide bool // whether values are sentences
+}
+
+// A Fact is a name and a value.
+type Fact struct{ Name, Value string }
+
+// Cards stand beside each other.
+type Cards []Card
+
+// A Card is the verdict on one subject.
+type Card struct {
+	Subject, Section string // Section is the ID of where to read on
+	Champion         string
+	Mark             Mark
+	Headline         string
+	Facts            []Fact
+}
+
+// A Code is text to be copied, such as a command line.
+type Code string
+
+// A Figure is a drawing, and what a reader may choose it by.
+type Figure struct {
+	*figure.Figure
+	Folded bool // whether a page shows the heading alone until asked
+}
+
+// Sketches are small pictures beside each other, drawn as SVG elements by the program: a page may hold a thousand, a value
+// in eight bytes.
+type Sketches []string
+
+// A Timeline is what threads did over time, for a script to draw: for each thread start and length in ns, activity
+// and operation, and so on.
+type Timeline struct {
+	Name       string    `json:"name"`
+	Length     int64     `json:"length"`
+	Activities []string  `json:"activities"`
+	Ops        []string  `json:"ops"`
+	Threads    [][]int64 `json:"threads"`
+}
+
+func (*Section) part()  {}
+func (*Table) part()    {}
+func (*Figure) part()   {}
+func (Text) part()      {}
+func (List) part()      {}
+func (Facts) part()     {}
+func (Cards) part()     {}
+func (Code) part()      {}
+func (Sketches) part()  {}
+func (*Timeline) part() {}
+
+// Add appends parts, without tables and figures that are nil.
+func (s *Section) Add(parts ...Part) *Section {
+	for _, p := range parts {
+		switch p := p.(type) {
+		case nil:
+			continue
+		case *Table:
+			if p == nil {
+				continue
+			}
+		case *Figure:
+			if p == nil || p.Figure == nil {
+				continue
+			}
+		case Text:
+			if p.Words == "" {
+				continue
+			}
+		}
+		s.Parts = append(s.Parts, p)
+	}
+	return s
+}
+
+// Add appends sections that hold something.
+func (d *Document) Add(sections ...*Section) {
+	for _, s := range sections {
+		if s != nil && len(s.Parts) > 0 {
+			d.Sections = append(d.Sections, s)
+		}
+	}
+}
+
+// All walks all parts, those of a section behind it.
+func (d *Document) All() iter.Seq[Part] {
+	return func(yield func(Part) bool) {
+		for _, f := range d.First {
+			if f.Table != nil && !yield(f.Table) || f.Figure != nil && !yield(f.Figure) {
+				return
+			}
+		}
+		for _, s := range d.Sections {
+			if !s.all(yield) {
+				return
+			}
+		}
+	}
+}
+
+func (s *Section) all(yield func(Part) bool) bool {
+	if !yield(s) {
+		return false
+	}
+	for _, p := range s.Parts {
+		if sub, ok := p.(*Section); ok {
+			if !sub.all(yield) {
+				return false
+			}
+		} else if !yield(p) {
+			return false
+		}
+	}
+	return true
+}
+
+// Figures are all figures, in their order.
+func (d *Document) Figures() []*Figure {
+	var all []*Figure
+	for p := range d.All() {
+		if f, ok := p.(*Figure); ok {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// Settle gives every section, table and figure a name of its own: names that come from a results file may be alike.
+func (d *Document) Settle() *Document {
+	ids, files := make(figure.FileNames), make(figure.FileNames)
+	for p := range d.All() {
+		switch p := p.(type) {
+		case *Section:
+			if p.ID == "" {
+				p.ID = figure.FileName(p.Heading)
+			}
+			p.ID = ids.Unique(p.ID)
+		case *Table:
+			if p.ID != "" {
+				p.ID = ids.Unique(p.ID)
+			}
+		case *Figure:
+			if p.Name != "" {
+				p.Name = files.Unique(p.Name)
+			}
+		}
+	}
+	return d
+}
+
+// Sentence begins with a capital letter, unless a name with digits or underscores stands there, and ends with a stop.
+func Sentence(s string) string {
+	if s == "" {
+		return ""
+	}
+	if !strings.HasSuffix(s, ".") {
+		s += "."
+	}
+	if first, _, _ := strings.Cut(s, " "); strings.ContainsAny(first, "0123456789_") {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}

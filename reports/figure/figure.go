@@ -1,0 +1,352 @@
+package figure
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"html"
+	"image/png"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	xfont "golang.org/x/image/font"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgsvg"
+
+	"onebit/internal/term"
+)
+
+// A figure is one drawing: a grid of panels with a common legend. It is drawn the same way to PNG
+// and to SVG.
+type Figure struct {
+	Name    string // file name without extension, from fileName
+	Heading string
+	Reading string    // how to read it, and what it says, in a line
+	Width   vg.Length // 0: figureWidth
+	Height  vg.Length
+	Margin  vg.Length      // room right of each panel for what is written beside it
+	Panels  [][]*plot.Plot // rows of equal length; nil where a panel is lacking
+	Upward  []string       // written upwards beside each row of panels: what its vertical axes or the row show
+	Legend  []LegendEntry
+	Notes   []string // what is not drawn or stands elsewhere, a sentence each; axes that were cut say so by themselves
+	Source  []string // where and when the results were taken, and their noise: for a picture that stands alone
+	Folded  bool     // whether HTML shows the heading alone until asked: there are figures more telling
+}
+
+// A legendEntry explains one mark.
+type LegendEntry struct {
+	Label string
+	Glyph draw.GlyphStyle
+}
+
+const (
+	Width       = 960 // points, and CSS pixels
+	NarrowWidth = 440 // of a figure that a phone shows whole, its words still legible
+	PanelsInRow = 4
+	titleSize   = 13
+	labelSize   = 12
+	legendLine  = 18 // height of a line of the legend
+	noteLine    = 15 // height of a line of notes
+	headingSize = 15
+	pngDPI      = 144
+)
+
+func sans(size vg.Length) font.Font {
+	return font.Font{Typeface: "Liberation", Variant: "Sans", Size: size}
+}
+
+// textStyle is the style of all text that a figure adds to its panels.
+func TextStyle(r Role) draw.TextStyle {
+	return draw.TextStyle{Color: Color(r), Font: sans(labelSize), Handler: plot.DefaultTextHandler}
+}
+
+// newPanel returns an empty plot in the report's style.
+func NewPanel(title string) *plot.Plot {
+	p := plot.New()
+	p.BackgroundColor = nil
+	p.Title.Text = title
+	p.Title.Padding = 6
+	p.Title.TextStyle.Font = sans(titleSize)
+	p.Title.TextStyle.Color = Color(Ink)
+	for _, a := range []*plot.Axis{&p.X, &p.Y} {
+		a.LineStyle.Color = Color(Muted)
+		a.Tick.LineStyle.Color = Color(Muted)
+		a.Tick.LineStyle.Width = 0.5
+		a.Tick.Length = 4
+		a.Tick.Label.Font = sans(labelSize)
+		a.Tick.Label.Color = Color(Ink)
+		a.Label.TextStyle.Font = sans(labelSize)
+		a.Label.TextStyle.Color = Color(Muted)
+		a.Label.Padding = 3
+		a.Padding = 4
+	}
+	return p
+}
+
+// arrange puts panels into rows of at most so many.
+func Arrange(panels []*plot.Plot, columns int) [][]*plot.Plot {
+	columns = min(len(panels), columns)
+	var rows [][]*plot.Plot
+	for len(panels) > 0 {
+		row := make([]*plot.Plot, columns)
+		panels = panels[copy(row, panels):]
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// draw draws the figure without a background, heading and source.
+func (f *Figure) Draw(c draw.Canvas) {
+	c.Canvas = onPaper{c.Canvas, c.Rectangle}
+	whole := c
+	c.Rectangle.Min.Y += f.legendHeight() + f.notesHeight()
+	if f.Upward != nil {
+		c.Rectangle.Min.X += upwardWidth
+	}
+	columns := len(f.Panels[0])
+	tiles := draw.Tiles{
+		Rows: len(f.Panels), Cols: columns,
+		PadTop: 4, PadBottom: 4, PadLeft: 4, PadRight: 12 + f.Margin, PadX: 14 + f.Margin, PadY: 14,
+	}
+	for i, row := range plot.Align(f.Panels, tiles, c) {
+		for j, canvas := range row {
+			if p := f.Panels[i][j]; p != nil {
+				p.Draw(canvas)
+			}
+		}
+	}
+	f.drawUpward(whole)
+	f.drawLegend(whole)
+	drawLines(whole, TextStyle(Muted), f.NoteLines(), whole.Min.Y+f.notesHeight())
+}
+
+const upwardWidth = 18
+
+// drawUpward writes the titles of the rows of panels. A title on a panel's own axis would make gonum
+// shrink the panel.
+func (f *Figure) drawUpward(c draw.Canvas) {
+	style := TextStyle(Muted)
+	style.Rotation = math.Pi / 2
+	style.XAlign, style.YAlign = draw.XCenter, draw.YTop
+	for i, title := range f.Upward {
+		rowHeight := f.Height / vg.Length(len(f.Panels))
+		y := c.Max.Y - rowHeight*(vg.Length(i)+0.5)
+		c.FillText(style, vg.Point{X: c.Min.X + 4, Y: y}, title)
+	}
+}
+
+// fullWidth is the width of the figure.
+func (f *Figure) fullWidth() vg.Length { return cmp.Or(f.Width, Width) }
+
+// fullHeight is the height of the figure with its legend and notes.
+func (f *Figure) FullHeight() vg.Length { return f.Height + f.legendHeight() + f.notesHeight() }
+
+// noteLines are the notes, broken into lines that fit.
+func (f *Figure) NoteLines() []string {
+	notes := slices.Clone(f.Notes)
+	for _, row := range f.Panels {
+		for _, p := range row {
+			if p == nil {
+				continue
+			}
+			for _, axis := range []plot.Axis{p.X, p.Y} {
+				if a, ok := axis.Tick.Marker.(Axis); ok && a.beyond > 0 && !slices.Contains(notes, a.note()) {
+					notes = append(notes, a.note())
+				}
+			}
+		}
+	}
+	return wrapped(TextStyle(Muted), notes, f.fullWidth())
+}
+
+func (f *Figure) notesHeight() vg.Length { return linesHeight(f.NoteLines()) }
+
+func linesHeight(lines []string) vg.Length {
+	if len(lines) == 0 {
+		return 0
+	}
+	return vg.Length(len(lines))*noteLine + 8
+}
+
+const textMargin = 8
+
+// wrapped breaks texts between words into lines that fit a figure of some width.
+func wrapped(style draw.TextStyle, texts []string, width vg.Length) []string {
+	var lines []string
+	for _, text := range texts {
+		line := ""
+		for word := range strings.FieldsSeq(text) {
+			longer := strings.TrimSpace(line + " " + word)
+			if line != "" && style.Width(longer) > width-2*textMargin {
+				lines = append(lines, line)
+				longer = word
+			}
+			line = longer
+		}
+		if line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// drawLines writes lines below each other, from a height downwards.
+func drawLines(c draw.Canvas, style draw.TextStyle, lines []string, top vg.Length) {
+	style.YAlign = draw.YCenter
+	for i, line := range lines {
+		c.FillText(style, vg.Point{X: c.Min.X + textMargin, Y: top - noteLine*(vg.Length(i)+0.5)}, line)
+	}
+}
+
+const legendMark = 16 // room for a mark in front of its label
+
+// legendRows breaks the legend into lines that fit the width.
+func (f *Figure) legendRows() [][]LegendEntry {
+	var rows [][]LegendEntry
+	var x vg.Length
+	for _, e := range f.Legend {
+		w := legendWidth(e)
+		if len(rows) == 0 || x+w > f.fullWidth()-16 {
+			rows = append(rows, nil)
+			x = 0
+		}
+		rows[len(rows)-1] = append(rows[len(rows)-1], e)
+		x += w
+	}
+	return rows
+}
+
+func legendWidth(e LegendEntry) vg.Length {
+	return legendMark + TextStyle(Ink).Width(e.Label) + 16
+}
+
+func (f *Figure) legendHeight() vg.Length {
+	rows := len(f.legendRows())
+	if rows == 0 {
+		return 0
+	}
+	return vg.Length(rows)*legendLine + 6
+}
+
+func (f *Figure) drawLegend(c draw.Canvas) {
+	style := TextStyle(Ink)
+	style.YAlign = draw.YCenter
+	y := c.Min.Y + f.notesHeight() + f.legendHeight() - legendLine/2
+	for _, row := range f.legendRows() {
+		x := c.Min.X + 8
+		for _, e := range row {
+			c.DrawGlyphNoClip(e.Glyph, vg.Point{X: x + 5, Y: y})
+			c.FillText(style, vg.Point{X: x + legendMark, Y: y}, e.Label)
+			x += legendWidth(e)
+		}
+		y -= legendLine
+	}
+}
+
+// writePNG draws the figure in the light palette on opaque paper, with what a page says around it: its
+// heading above, and its source below.
+func (f *Figure) WritePNG(w io.Writer) error {
+	title := draw.TextStyle{Color: Color(Ink), Font: sans(headingSize), Handler: plot.DefaultTextHandler}
+	title.Font.Weight = xfont.WeightBold
+	source := wrapped(TextStyle(Muted), f.Source, f.fullWidth())
+	heading := wrapped(title, []string{f.Heading}, f.fullWidth())
+	above := vg.Length(len(heading))*(noteLine+4) + 12
+	below := linesHeight(source)
+	img := vgimg.NewWith(vgimg.UseWH(f.fullWidth(), above+f.FullHeight()+below), vgimg.UseDPI(pngDPI),
+		vgimg.UseBackgroundColor(Color(Paper)))
+	c := draw.New(img)
+	for i, line := range heading {
+		c.FillText(title, vg.Point{X: textMargin, Y: c.Max.Y - (noteLine+4)*vg.Length(i+1)}, line)
+	}
+	drawLines(c, TextStyle(Muted), source, below)
+	f.Draw(draw.Crop(c, 0, 0, below, -above))
+	// Compressing harder makes a report take a fifth longer, and its plots a thirtieth smaller.
+	encoder := png.Encoder{CompressionLevel: png.BestSpeed}
+	return encoder.Encode(w, img.Image())
+}
+
+// svg returns the figure as an SVG element to be put into HTML: colours and font come from the
+// page, the element scales with its view box, and it has a title and a description.
+func (f *Figure) SVG() (string, error) {
+	canvas := vgsvg.New(f.fullWidth(), f.FullHeight())
+	f.Draw(draw.New(canvas))
+	var b bytes.Buffer
+	if _, err := canvas.WriteTo(&b); err != nil {
+		return "", err
+	}
+	body := b.String()
+	// The prologue of a file has no place in a page, and its size is the page's affair.
+	start, end := strings.Index(body, "<g "), strings.LastIndex(body, "</svg>")
+	if start < 0 || end < start {
+		return "", fmt.Errorf("drawing %s: no group in the SVG", f.Name)
+	}
+	body = stylesToClasses(CompactSVG(pageFont.Replace(ColorsToVariables(body[start:end]))))
+	class := ""
+	if f.fullWidth() < Width {
+		class = ` class="narrow"`
+	}
+	return fmt.Sprintf(`<svg role="img"%[7]s aria-labelledby="%[1]s-title %[1]s-desc" viewBox="0 0 %.0[2]f %.0[3]f" width="%.0[2]f" height="%.0[3]f">`+
+		`<title id="%[1]s-title">%[4]s</title><desc id="%[1]s-desc">%[5]s</desc>%[6]s</svg>`,
+		f.Name, f.fullWidth().Points(), f.FullHeight().Points(), html.EscapeString(f.Heading), html.EscapeString(f.Reading), body, class), nil
+}
+
+// pageFont leaves to the page's style sheet what all texts have in common: the font, which has the
+// same metrics there, the size of labels, and that a drawing's upward axis is a page's downward one.
+var pageFont = strings.NewReplacer(
+	"font-family:Liberation Sans;font-variant:normal;font-weight:normal;font-style:normal;", "",
+	fmt.Sprintf("font-size:%dpx;", labelSize), "",
+	` transform="scale(1, -1)"`+"\n\tstyle=", " style=",
+	"\n\t", " ",
+)
+
+// fileName makes a name that is safe as a file name and as an HTML id from parts that come from a
+// results file.
+func FileName(parts ...string) string {
+	var b strings.Builder
+	for _, r := range strings.Join(parts, "-") {
+		switch {
+		case 'a' <= r && r <= 'z', '0' <= r && r <= '9', r == '_', r == '-':
+			b.WriteRune(r)
+		case 'A' <= r && r <= 'Z':
+			b.WriteRune(r - 'A' + 'a')
+		case r == '×':
+			b.WriteByte('x')
+		default:
+			b.WriteByte('-')
+		}
+		if b.Len() >= 80 {
+			break
+		}
+	}
+	return b.String()
+}
+
+// fileNames makes names unique: results whose names differ may have file names that don't.
+type FileNames map[string]int
+
+func (n FileNames) Unique(name string) string {
+	if n[name]++; n[name] > 1 {
+		return n.Unique(fmt.Sprintf("%s-%d", name, n[name]))
+	}
+	return name
+}
+
+// label makes text from a results file fit to stand in a figure.
+func Label(s string) string {
+	const longest = 60
+	runes := []rune(term.Text(s))
+	if len(runes) > longest {
+		runes = append(runes[:longest-1], '…')
+	}
+	return string(runes)
+}
+
+// rowsHeight is the height of panels with n rows each, stacked.
+func RowsHeight(n, stacked int) vg.Length { return vg.Length((float64(n)*20 + 62) * float64(stacked)) }

@@ -1,0 +1,179 @@
+package reports
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"onebit/bench/names"
+	"onebit/bench/results"
+	"onebit/reports/doc"
+)
+
+// What a terminal shows of a run where a page has charts and matrices.
+
+// modelTop is how many runs of each number of threads are shown unless asked for more.
+const modelTop = 6
+
+// profileTop is how many contenders' time by operation is shown.
+const profileTop = 2
+
+// modelsInText shows speed, memory and error, and where the time of decoding and of the prompt goes.
+func (d *digest) modelsInText(top int) *doc.Section {
+	s := &doc.Section{ID: "models-in-text", Only: doc.Terminal}
+	for _, m := range d.models {
+		seen := make(map[panel]int)
+		runs := slices.DeleteFunc(slices.Clone(m.runs), func(r *run) bool {
+			seen[r.panel]++
+			return top >= 0 && seen[r.panel] > cmp.Or(top, modelTop) && !strings.HasPrefix(r.contender, names.LlamaBench)
+		})
+		s.Add(d.runSheet(m, runs), d.textsSheet(m), d.draftsSheet(m), d.errorSheet(m), d.headSheet(m))
+		shown := make(map[string]bool) // kinds of tests
+		for _, p := range m.profiles {
+			if !shown[p.kind] {
+				shown[p.kind] = true
+				s.Add(profileSheet(m, p, p.contenders[:min(len(p.contenders), profileTop)]))
+			}
+		}
+	}
+	return s
+}
+
+// kernelsInText shows, for each task and condition, the fastest variants, best first. If that would fill screens, each
+// format and condition has a row over all of its tasks instead.
+func (d *digest) kernelsInText(top int) []*doc.Section {
+	summed := top == 0 && len(d.tasks) > manyTasks
+	s := &doc.Section{ID: "kernels-in-text", Only: doc.Terminal}
+	for _, m := range d.matrices() {
+		if summed {
+			s.Add(summaryTable(m))
+		} else {
+			s.Add(standingTable(m, cmp.Or(top, 3)))
+		}
+	}
+	if summed {
+		s.Add(doc.Text{Words: summaryText})
+	}
+	for _, base := range d.bases() {
+		if cases := d.ofBase(base); cases[0].contender == "" && !isCeiling(cases[0]) {
+			s.Add(d.unknownTable(cases))
+		}
+	}
+	return []*doc.Section{s}
+}
+
+// isCeiling reports whether a case measures the machine.
+func isCeiling(c *caseStats) bool {
+	_, ok := c.stats[results.ReadRate]
+	return ok || c.name.Base == names.BaseDotPeak
+}
+
+// A ranked is a case of a standing, by its rank.
+type ranked struct {
+	*standing
+	rank int
+}
+
+func (r ranked) c() *caseStats { return r.ranked[r.rank] }
+
+// first is a text in the first of a standing's rows.
+func (r ranked) first(text string) doc.Cell { return doc.Cell{Text: textIf(r.rank == 0, text)} }
+
+func standingTable(m *matrix, top int) *doc.Table {
+	var rows []ranked
+	for _, s := range m.standings() {
+		for i := range s.ranked {
+			if top < 0 || i < top {
+				rows = append(rows, ranked{s, i})
+			}
+		}
+	}
+	fields := []doc.Field[ranked]{
+		{Label: strings.ToLower(m.base), Text: true, Group: true, Cell: func(r ranked) doc.Cell { return r.first(r.task.title) }},
+		{Label: names.Threads, Group: true, Cell: func(r ranked) doc.Cell { return r.first(r.panel.threads) }},
+		{Label: names.Cache, Text: true, Group: true, Cell: func(r ranked) doc.Cell { return r.first(r.panel.cache) }},
+		{Label: names.Variant, Text: true, Cell: func(r ranked) doc.Cell { return doc.Cell{Text: r.c().contender} }},
+		{Label: "time/op", Cell: func(r ranked) doc.Cell { return doc.Cell{Text: signedValue(r.c(), results.NsPerOp)} }},
+		{Label: "±", Drop: 4, Cell: func(r ranked) doc.Cell {
+			return doc.Cell{Text: strings.TrimPrefix(r.c().stats[results.NsPerOp].spread(results.NsPerOp), "±")}
+		}},
+		{Label: versusBest, Cell: func(r ranked) doc.Cell {
+			ratio, spread := versus(r.standing, r.rank)
+			return doc.Cell{Text: ratio, Remark: spread}
+		}},
+	}
+	for _, u := range []struct {
+		name string
+		drop int
+	}{{results.GPUTime, 3}, {results.TokenRate, 0}, {results.PctRoof, 1}, {results.NMSE, 2}, {results.KLD, 2}, {results.Perplexity, 2}, {results.WeightRate, 5}, {results.PackedBytes, 6}} {
+		fields = append(fields, doc.Field[ranked]{Label: u.name, Drop: u.drop, Cell: func(r ranked) doc.Cell { return doc.Cell{Text: valueOf(r.c(), u.name)} }})
+	}
+	return doc.NewTable("standings-"+m.base, "", "", rows, fields)
+}
+
+// summaryText says what a summary's columns are.
+const summaryText = "Each row names the variant that is the fastest, or tied with it, most often; its speed-up is the geometric " +
+	"mean over the shapes, its rates are medians. Each shape and variant is in the HTML, Markdown and CSV reports."
+
+// summaryTable has a row for each section and condition.
+func summaryTable(m *matrix) *doc.Table {
+	type row struct {
+		*summary
+		title string
+	}
+	var rows []row
+	for _, section := range m.sections() {
+		title := section.subject
+		for _, s := range section.summaries(m.columns) {
+			if s != nil {
+				rows = append(rows, row{s, title})
+				title = ""
+			}
+		}
+	}
+	typical := func(unit string) func(row) doc.Cell {
+		return func(r row) doc.Cell { return doc.Cell{Text: r.typicalText(unit)} }
+	}
+	return doc.NewTable("summary-"+m.base, "", "", rows, []doc.Field[row]{
+		{Label: strings.ToLower(m.base), Text: true, Group: true, Cell: func(r row) doc.Cell { return doc.Cell{Text: r.title} }},
+		{Label: names.Threads, Group: true, Cell: func(r row) doc.Cell { return doc.Cell{Text: r.panel.threads} }},
+		{Label: names.Cache, Text: true, Group: true, Cell: func(r row) doc.Cell { return doc.Cell{Text: r.panel.cache} }},
+		{Label: names.Variant, Text: true, Cell: func(r row) doc.Cell { return doc.Cell{Text: r.champion} }},
+		{Label: "fastest in", Drop: 4, Cell: func(r row) doc.Cell { return doc.Cell{Text: r.leadText()} }},
+		{Label: "vs " + baselines[0], Cell: func(r row) doc.Cell { return doc.Cell{Text: r.speedText(baselines[0])} }},
+		{Label: results.TokenRate, Cell: typical(results.TokenRate)},
+		{Label: results.WeightRate, Drop: 3, Cell: typical(results.WeightRate)},
+		{Label: results.PctRoof, Drop: 1, Cell: typical(results.PctRoof)},
+		{Label: results.NMSE, Drop: 2, Cell: func(r row) doc.Cell { return doc.Cell{Text: r.nmse.text(results.UnitOf(results.NMSE).Format)} }},
+		{Label: "bits/weight", Drop: 5, Cell: func(r row) doc.Cell { return doc.Cell{Text: r.weightText()} }},
+	})
+}
+
+// versus says how a ranked case compares with the first, and how far the interval of the ratio reaches.
+func versus(s *standing, i int) (ratio, spread string) {
+	if i == 0 {
+		return "", ""
+	}
+	if d := s.diffs[i]; d.Bounded() && d.Lo < d.Hi { // not of a single round, or of copies of one
+		spread = formatSpread(d.Spread())
+	}
+	if s.diffs[i].Tie {
+		return "tie", spread
+	}
+	return times(s.diffs[i].Ratio), spread
+}
+
+// unknownTable shows benchmarks that nothing is known of.
+func (d *digest) unknownTable(cases []*caseStats) *doc.Table {
+	fields := []doc.Field[*caseStats]{{Label: "benchmark", Text: true, Cell: func(c *caseStats) doc.Cell { return doc.Cell{Text: c.name.Full} }}}
+	for i, u := range d.unitsIn(cases) {
+		fields = append(fields, doc.Field[*caseStats]{Label: u, Drop: i, Cell: func(c *caseStats) doc.Cell {
+			s, ok := c.stats[u]
+			if !ok {
+				return doc.Cell{}
+			}
+			return doc.Cell{Text: signedValue(c, u) + textIf(s.spread(u) != "", " "+s.spread(u))}
+		}})
+	}
+	return doc.NewTable("unknown", "", "", cases, fields)
+}

@@ -1,0 +1,179 @@
+package render
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+
+	"onebit/internal/term"
+	"onebit/reports/doc"
+	"onebit/reports/figure"
+)
+
+func init() {
+	register(Printer{"html", "html", "one self-contained page", func(ctx context.Context, w io.Writer, d *doc.Document, _ Options) error {
+		return printPage(ctx, w, d, "")
+	}})
+}
+
+var (
+	//go:embed assets/page.html.tmpl
+	pageSource string
+	//go:embed assets/page.css
+	pageStyle string
+	//go:embed assets/page.js
+	pageScript string
+)
+
+// pageTemplate is parsed when a page is wanted: a program that writes none starts sooner.
+var pageTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page").Funcs((&page{}).functions()).Parse(pageSource))
+})
+
+// A page is a document on its way into the template. Only what is the program's own, and drawings, whose texts are
+// escaped where they are drawn, reach it unescaped.
+type page struct {
+	*doc.Document
+	Light, Dark template.CSS
+	Style       template.CSS
+	Script      template.JS
+	Problems    string
+	Shown       []*doc.Section
+
+	ctx   context.Context
+	plots string // the folder beside the page that holds its figures as PNG files, "" if there is none
+	words *abbreviator
+	marks []doc.Mark // that were used
+}
+
+// printPage writes the page. An error half way leaves no half a page behind.
+func printPage(ctx context.Context, w io.Writer, d *doc.Document, plots string) error {
+	p := &page{
+		Document: d, Light: template.CSS(figure.PaletteCSS(false)), Dark: template.CSS(figure.PaletteCSS(true)),
+		Style: template.CSS(pageStyle + figure.DrawingCSS()), Script: template.JS(pageScript), Problems: problemsHeading(d),
+		ctx: ctx, plots: plots, words: newAbbreviator(d.Words),
+	}
+	p.Shown = slices.DeleteFunc(slices.Clone(d.Sections), func(s *doc.Section) bool { return !s.Only.In(doc.Page) })
+	t, err := pageTemplate().Clone() // each page explains words anew
+	if err != nil {
+		return fmt.Errorf("rendering the page: %w", err)
+	}
+	var b bytes.Buffer
+	if err := t.Funcs(p.functions()).Execute(&b, p); err != nil {
+		return cmp.Or(ctx.Err(), fmt.Errorf("rendering the page: %w", err))
+	}
+	_, err = b.WriteTo(w)
+	return err
+}
+
+func (p *page) functions() template.FuncMap {
+	return template.FuncMap{
+		"abbr":       func(text string) template.HTML { return p.words.html(term.Text(text)) },
+		"paragraphs": func(text string) []string { return strings.FieldsFunc(text, func(r rune) bool { return r == '\n' }) },
+		"form":       form,
+		"sentence":   doc.Sentence,
+		"shown":      func(m doc.Medium) bool { return m.In(doc.Page) },
+		"subsections": func(s *doc.Section) (all []*doc.Section) {
+			for _, part := range s.Parts {
+				if sub, ok := part.(*doc.Section); ok && sub.Only.In(doc.Page) {
+					all = append(all, sub)
+				}
+			}
+			if len(all) > mostLinks {
+				return nil
+			}
+			return all
+		},
+		"label":   func(t *doc.Table) string { return cmp.Or(t.Heading, t.ID) },
+		"stopped": func(s string) bool { return strings.HasSuffix(s, ".") },
+		"share":   func(v *float64) float64 { return math.Round(1000*max(0, min(*v, 1))) / 10 },
+		"shade": func(c doc.Cell) template.CSS {
+			if c.Shade <= 0 {
+				return ""
+			}
+			return template.CSS(fmt.Sprintf("background:color-mix(in srgb,var(--s1) %.0f%%,var(--paper))", 60*min(c.Shade, 1)))
+		},
+		"mark":  p.mark,
+		"marks": p.symbols,
+		"svg":   p.svg,
+		"raw":   func(svg string) template.HTML { return template.HTML(svg) },
+		"png": func(f *doc.Figure) string {
+			if p.plots == "" || f.Name == "" {
+				return ""
+			}
+			return p.plots + "/" + f.Name + ".png"
+		},
+	}
+}
+
+// mostLinks is how many subsections the navigation names.
+const mostLinks = 16
+
+// form names the kind of a part for the template.
+func form(p doc.Part) string {
+	switch p.(type) {
+	case *doc.Section:
+		return "section"
+	case *doc.Table:
+		return "table"
+	case *doc.Figure:
+		return "figure"
+	case doc.Text:
+		return "text"
+	case doc.List:
+		return "list"
+	case doc.Facts:
+		return "facts"
+	case doc.Cards:
+		return "cards"
+	case doc.Code:
+		return "code"
+	case doc.Sketches:
+		return "sketches"
+	case *doc.Timeline:
+		return "timeline"
+	}
+	return ""
+}
+
+// svg draws a figure, unless the context ended.
+func (p *page) svg(f *doc.Figure) (template.HTML, error) {
+	if err := p.ctx.Err(); err != nil {
+		return "", err
+	}
+	drawn, err := f.SVG()
+	return template.HTML(drawn), err
+}
+
+// mark refers to a mark, which the page draws once.
+func (p *page) mark(m doc.Mark) template.HTML {
+	if m == 0 {
+		return ""
+	}
+	if !slices.Contains(p.marks, m) {
+		p.marks = append(p.marks, m)
+	}
+	return template.HTML(fmt.Sprintf(`<svg class="mark" aria-hidden="true"><use href="#m%d"/></svg>`, m.Series()))
+}
+
+// symbols draws the marks that were used.
+func (p *page) symbols() template.HTML {
+	if len(p.marks) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString(`<svg width="0" height="0" aria-hidden="true">`)
+	for _, m := range p.marks {
+		fmt.Fprintf(&b, `<symbol id="m%d" viewBox="0 0 %[2]d %[2]d">%[3]s</symbol>`, m.Series(), figure.SymbolSize, figure.Symbol(m.Series()))
+	}
+	b.WriteString("</svg>\n")
+	return template.HTML(b.String())
+}
