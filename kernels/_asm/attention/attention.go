@@ -234,7 +234,7 @@ func (t target) scores(rows, vectors int, n numbers) {
 	t.fetch(ahead, positions*chunk*n.bytes)
 	terms := 2 // that are written out
 	if rows <= fetchRows {
-		terms = 8
+		terms = 4
 	}
 	t.Label("terms")
 	for k := range terms {

@@ -104,69 +104,76 @@ func (g *generator) passes(n int, w, x, lanes reg.Register, panel operand.Mem, r
 	}
 	passes := g.parts / parts
 	src, xp, left, ahead := g.GP64(), g.GP64(), g.GP64(), g.GP64()
-	var pass operand.Mem
-	if passes > 1 {
-		pass = g.AllocLocal(8)
-		g.MOVQ(operand.I32(passes), pass)
-	}
 	eight := row(w, 1)
 	eight.Scale = 8
 	g.LEAQ(eight, ahead)
 	eight.Base = ahead
 	g.LEAQ(eight, ahead)
-	g.MOVQ(x, xp)
-	g.Label("pass")
-	g.MOVQ(w, src)
-	g.MOVQ(panel, left)
-	for i, a := range acc {
-		g.VMOVUPS(at(i), a)
-	}
-	g.Label("block")
-	if passes > 1 {
-		g.CMPQ(pass, operand.I8(passes))
-		g.JNE(operand.LabelRef("fetched"))
-	}
-	g.prefetch(ahead, row)
-	g.ADDQ(operand.I32(32*g.width), ahead)
-	if passes > 1 {
-		g.Label("fetched")
-	}
-	for part := range parts {
-		offset := size * part
-		var xv []reg.VecVirtual
-		for c := range n {
-			xv = append(xv, g.register())
-			g.VMOVUPS(column(xp, c).Offset(offset), xv[c])
+	pass := func(label string, from int, fetch func()) {
+		g.MOVQ(w, src)
+		g.MOVQ(panel, left)
+		for i, a := range acc {
+			g.VMOVUPS(at(i).Offset(from), a)
 		}
-		for r := range g.tile {
-			weights := g.register()
-			g.load(g.Program, row(src, r).Offset(offset/4*g.width), weights)
-			for c, v := range xv {
-				product, a := g.register(), acc[(c*g.tile+r)*parts+part]
-				g.VMULPS(v, weights, product)
-				g.VADDPS(product, a, a)
+		g.Label(label)
+		fetch()
+		for part := range parts {
+			offset := from + size*part
+			var xv []reg.VecVirtual
+			for c := range n {
+				xv = append(xv, g.register())
+				g.VMOVUPS(column(xp, c).Offset(offset), xv[c])
+			}
+			for r := range g.tile {
+				weights := g.register()
+				g.load(g.Program, row(src, r).Offset(offset/4*g.width), weights)
+				for c, v := range xv {
+					product, a := g.register(), acc[(c*g.tile+r)*parts+part]
+					g.VMULPS(v, weights, product)
+					g.VADDPS(product, a, a)
+				}
 			}
 		}
+		g.ADDQ(operand.I32(32*g.width), src)
+		g.ADDQ(operand.I32(laneBytes), xp)
+		g.DECQ(left)
+		g.JNZ(operand.LabelRef(label))
+		for i, a := range acc {
+			g.VMOVUPS(a, at(i).Offset(from))
+		}
 	}
-	g.ADDQ(operand.I32(32*g.width), src)
-	g.ADDQ(operand.I32(laneBytes), xp)
-	g.DECQ(left)
-	g.JNZ(operand.LabelRef("block"))
-	for i, a := range acc {
-		g.VMOVUPS(a, at(i))
+	fetch := func() {
+		g.prefetch(ahead, row)
+		g.ADDQ(operand.I32(32*g.width), ahead)
 	}
-	if passes > 1 { // x goes back to the first block's next part
-		g.MOVQ(panel, left)
-		g.SHLQ(operand.U8(bits.TrailingZeros(laneBytes)), left)
-		g.SUBQ(left, xp)
-		g.ADDQ(operand.I32(size*parts), xp)
-		g.ADDQ(operand.I32(size*parts), lanes)
-		g.ADDQ(operand.I32(size*parts/4*g.width), w)
-		g.DECQ(pass)
-		g.JNZ(operand.LabelRef("pass"))
-		g.SUBQ(operand.I32(laneBytes), lanes)
-		g.SUBQ(operand.I32(32*g.width), w)
+	if passes == 1 || g.width == 4 { // a pass that converts nothing is too short for a loop
+		for i := range passes {
+			g.MOVQ(x, xp)
+			pass(fmt.Sprint("pass", i), i*size*parts, fetch)
+			fetch = func() {}
+		}
+		return
 	}
+	count := g.AllocLocal(8)
+	g.MOVQ(operand.I32(passes), count)
+	g.MOVQ(x, xp)
+	g.Label("pass")
+	pass("block", 0, func() {
+		g.CMPQ(count, operand.I8(passes))
+		g.JNE(operand.LabelRef("fetched"))
+		fetch()
+		g.Label("fetched")
+	})
+	g.MOVQ(panel, left) // x goes back to the first block's next part
+	g.SHLQ(operand.U8(bits.TrailingZeros(laneBytes)), left)
+	g.SUBQ(left, xp)
+	g.ADDQ(operand.I32(size*parts), xp)
+	g.ADDQ(operand.I32(size*parts), lanes)
+	g.ADDQ(operand.I32(size*parts/4*g.width), w)
+	g.DECQ(count)
+	g.JNZ(operand.LabelRef("pass"))
+	g.SUBQ(operand.I32(laneBytes), lanes)
+	g.SUBQ(operand.I32(32*g.width), w)
 }
 
 // foldColumns stores what the lanes of all columns sum up to.
