@@ -151,7 +151,15 @@ func (d *digest) formatVerdict(rows []placed) string {
 	case len(first) > 1:
 		return fmt.Sprintf("%s are the fastest here: this run can't tell them apart.", joinNames(first))
 	}
-	return fmt.Sprintf("%s is the fastest %s here, %.1f times ahead of %s.", first[0], kind, d.ratioOver(best, rows[1]), name(rows[1]))
+	next := []string{name(rows[1])}
+	for _, p := range rows[2:] {
+		if !d.nearOver(rows[1].cases, p.cases) {
+			break
+		}
+		next = append(next, name(p))
+	}
+	slices.SortFunc(next, naturalCompare)
+	return fmt.Sprintf("%s is the fastest %s here, %.1f times ahead of %s.", first[0], kind, d.ratioOver(best, rows[1]), joinNames(next))
 }
 
 // noAdvice stands for advice where all that could be chosen was emulated.
@@ -229,7 +237,7 @@ func (d *digest) placeOver(subject string, over []*standing) []placed {
 	}
 	slices.SortStableFunc(all, func(a, b placed) int { return cmp.Compare(a.ns, b.ns) })
 	for i, p := range all {
-		if i == 0 || d.tiedOver(all[0].cases, p.cases) {
+		if i == 0 || d.nearOver(all[0].cases, p.cases) {
 			all[0].peers = append(all[0].peers, p.contender)
 		}
 	}
@@ -248,6 +256,21 @@ func (d *digest) tiedOver(a, b []*caseStats) bool {
 		}
 	}
 	return 2*ties > len(a)
+}
+
+// leastLead is the share that a contender is shown to be behind at least to be named apart: a lead that the next run
+// may take back is none (TestAdviceOfRecordedRuns).
+const leastLead = 0.03
+
+// nearOver reports whether most of the shapes can't tell that b takes longer than a by that share.
+func (d *digest) nearOver(a, b []*caseStats) bool {
+	near := 0
+	for i := range min(len(a), len(b)) {
+		if diff := d.compare(a[i], b[i]); diff.Tie || diff.Lo < 1+leastLead {
+			near++
+		}
+	}
+	return 2*near > len(a)
 }
 
 // ratioOver is how many times longer b takes than a, the geometric mean over the shapes of the ratios by

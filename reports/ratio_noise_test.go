@@ -3,6 +3,7 @@ package reports
 import (
 	"cmp"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -170,3 +171,24 @@ func stretched(s results.Sample, factor float64) results.Sample {
 	}
 	return s
 }
+
+// TestAdviceOfRecordedRuns: of runs of one program on one calm machine each names the same format and the same kernels
+// to take, and all but one the same format behind it (run 4 tells apart those that share that place).
+func TestAdviceOfRecordedRuns(t *testing.T) {
+	runs := recordings(t, "calm")
+	take, whole, most := make(map[string]int), make(map[string]int), 0
+	for _, run := range runs {
+		text := numbers.ReplaceAllString(firstText(newDigest(run).screens()[0]), "N")
+		take[runnersUp.ReplaceAllString(text, "")]++
+		whole[text]++
+		most = max(most, whole[text])
+	}
+	if len(take) > 1 || most < len(runs)-1 {
+		t.Errorf("%d runs give different advice: %v", len(runs), whole)
+	}
+}
+
+var (
+	numbers   = regexp.MustCompile(`[0-9.]*[0-9]( µs| %| times)`)
+	runnersUp = regexp.MustCompile(`ahead of [^.]*`)
+)
