@@ -196,9 +196,9 @@ func rowThreads(units int) int {
 	return best
 }
 
-// manyColumns is from how many columns on matrices of simdgroups are faster, of the 32
-// that they take at a time: by the counts of docs/measurements/metal-instructions.md.
-const manyColumns = 16
+// manyColumns is from how many columns on matrices of simdgroups are faster, by the counts
+// of docs/measurements/metal-instructions.md: they take 32 at a time.
+const manyColumns = 32
 
 // mostExact is the longest row of which the sum of codes times activations, 2 and 127 at
 // most, is exact in float.
