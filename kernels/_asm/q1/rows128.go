@@ -14,7 +14,6 @@ const (
 	wordVectors    = wordRows / 32
 	wordGroupBytes = wordVectors * vectorBytes
 	wordBits       = 8 * wordGroupBytes
-	wordBlockBytes = wordBits + 2*wordRows
 )
 
 // wordLookup writes the kernel for one scale in 128 columns, or in 32.
