@@ -28,7 +28,6 @@ func GenerateSpans(p *asm.Program) {
 
 // Fields of a kernels.Span, of which shares are the first.
 const (
-	spanUnit     = 16
 	spanMinus    = 24 // of all groups
 	spanHalf     = 28 // of the first two
 	spanShares   = 16 // bytes
