@@ -40,9 +40,3 @@ func TestThreadsBeyondProcs(t *testing.T) {
 		}
 	}
 }
-
-func recovered(f func()) (v any) {
-	defer func() { v = recover() }()
-	f()
-	return nil
-}

@@ -178,6 +178,3 @@ func picture(screens []doc.First) *figure.Figure {
 	}
 	return nil
 }
-
-// drawCharts are the figures of a digest's document.
-func figuresOf(d *digest) []*doc.Figure { return benchDocument(d, 0).Settle().Figures() }

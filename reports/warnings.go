@@ -11,9 +11,6 @@ import (
 	"onebit/reports/doc"
 )
 
-// A doubt is one warning, or several that differ in their numbers and groups alone.
-type doubt = doc.Doubt
-
 // alike is from how many warnings on one sentence stands for them.
 const alike = 3
 
