@@ -121,8 +121,8 @@ func TestRecorderOfAnotherPool(t *testing.T) {
 // BenchmarkRecorder is what a recorder adds to a dispatch.
 func BenchmarkRecorder(b *testing.B) {
 	require.Procs(b, 2)
-	for _, recorded := range []bool{false, true} {
-		b.Run(fmt.Sprintf("recorded=%t", recorded), func(b *testing.B) {
+	for name, recorded := range map[string]bool{"plain": false, "recorded": true} {
+		b.Run(name, func(b *testing.B) {
 			p := kernels.NewPool(2)
 			defer p.Close()
 			r := p.NewRecorder()

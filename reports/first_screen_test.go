@@ -47,7 +47,7 @@ func TestFormatsAreRanked(t *testing.T) {
 		{"a", "x", "2.00", "████████████████████", "±0 %", "2", "−40 dB"},
 		{"c", "x", "2.00", "████████████████████", "±0 %, tie", "2", "−40 dB"},
 	})
-	const want = "b is the fastest format here, 2.0 times ahead of a. It takes 1.00 µs ±0 % for 2 shapes (geometric mean) by x with 2 threads, cold cache. " +
+	const want = "b is the fastest format here, 2.0 times ahead of a and c. It takes 1.00 µs ±0 % for 2 shapes (geometric mean) by x with 2 threads, cold cache. " +
 		"It is bound by memory: it reads its weights at 75.0 % (median) of what reading alone reaches. The noise is unknown: there are too few A/A pairs."
 	if firstText(screens[0]) != want {
 		t.Errorf("advice %q, want %q", firstText(screens[0]), want)
