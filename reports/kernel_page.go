@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"context"
 	_ "embed"
 	"fmt"
 	"maps"
@@ -17,6 +18,21 @@ import (
 	"onebit/reports/doc"
 )
 
+func init() {
+	RegisterKind(Kind{
+		Name:      "kernel",
+		Recognise: func(s *Source) bool { return s.kind() == "kernel" },
+		Build: func(_ context.Context, s *Source) (*doc.Document, error) {
+			k := new(profiles.Kernel)
+			if err := s.readSidecar(k); err != nil {
+				return nil, err
+			}
+			k.Warnings = s.warnings(k.Warnings)
+			return KernelDocument(k, s.Machines[0]), nil
+		},
+	})
+}
+
 // KernelDocument says what bounds a kernel. res are the samples of the same run.
 func KernelDocument(k *profiles.Kernel, res *results.Set) *doc.Document {
 	d := newDigest(res)
@@ -25,6 +41,9 @@ func KernelDocument(k *profiles.Kernel, res *results.Set) *doc.Document {
 	addRecords(x, []*member{{digest: d, machine: res.Machine()}})
 	for _, text := range kernelProblems(k) {
 		x.Doubts = append(x.Doubts, doc.Doubt{Text: term.Text(text)})
+	}
+	if k.Rounds < k.Planned {
+		x.Doubts = append(x.Doubts, doc.Doubt{Text: fewerRounds(k.Rounds, k.Planned)})
 	}
 	x.Add((&doc.Section{ID: "measured", Heading: "Measured"}).Add(kernelRunSheet(k)))
 	if loop, perWeights := k.LoopMix(); loop.Total() > 0 {

@@ -24,7 +24,7 @@ func init() {
 
 // isBench reports whether results are a run of benchmarks on one machine, and of no other kind.
 func isBench(s *Source) bool {
-	return len(s.Machines) == 1 && s.Machines[0].Setting(kindKey) == "" && !IsMachine(s.Machines[0]) && !gate.IsResults(s.Machines[0])
+	return len(s.Machines) == 1 && s.kind() == "" && !IsMachine(s.Machines[0]) && !gate.IsResults(s.Machines[0])
 }
 
 func buildBench(_ context.Context, s *Source) (*doc.Document, error) {

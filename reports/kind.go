@@ -26,8 +26,16 @@ type Source struct {
 	Top      int            // variants of a setting that a terminal shows; 0 means some, negative all
 }
 
-// kindKey is the setting that names the kind of a results file that holds no benchmarks of its own.
+// kindKey is the setting that names the kind of a results file whose samples do not tell it.
 const kindKey = "report"
+
+// kind is the kind that a results file names; "" for one that names none, and for several.
+func (s *Source) kind() string {
+	if len(s.Machines) != 1 || len(s.Paths) > 1 {
+		return ""
+	}
+	return s.Machines[0].Setting(kindKey)
+}
 
 var kindRegistry []Kind
 

@@ -15,7 +15,7 @@ import (
 func init() {
 	RegisterKind(Kind{
 		Name:      "tides",
-		Recognise: func(s *Source) bool { return len(s.Machines) == 1 && s.Machines[0].Setting(kindKey) == "tides" },
+		Recognise: func(s *Source) bool { return s.kind() == "tides" },
 		Build: func(_ context.Context, s *Source) (*doc.Document, error) {
 			d := &doc.Document{Title: "Tides", First: []doc.First{{Verdict: "the tide is high", Table: doc.NewTable("tides", "Tides", "", s.Machines[0].Samples, []doc.Field[results.Sample]{
 				{Label: "place", Text: true, Cell: func(x results.Sample) doc.Cell { return doc.Cell{Text: x.Name.Full} }},
@@ -42,7 +42,9 @@ func TestOneKindRecognises(t *testing.T) {
 	bench, model := fixture(t, small().results()), fixture(t, smallModels().results())
 	for want, s := range map[string]*Source{
 		"kernels": made(bench), "models": made(model), "fleet": made(bench, model), "machine": made(machineFile(t, 2, 1)),
-		"tides": made(fixture(t, []byte("report: tides\n"))),
+		"profile": made(fixture(t, []byte("report: profile\nBenchmarkOp/model=m 1 1 ns/op\n"))),
+		"kernel":  made(fixture(t, []byte("report: kernel\nBenchmarkKernel/level=l2 1 1 ns/op\n"))),
+		"tides":   made(fixture(t, []byte("report: tides\n"))),
 	} {
 		var got []string
 		for _, k := range kindRegistry {

@@ -2,6 +2,7 @@ package reports
 
 import (
 	"cmp"
+	"context"
 	_ "embed"
 	"fmt"
 	"io"
@@ -18,6 +19,21 @@ import (
 	"onebit/internal/term"
 	"onebit/reports/doc"
 )
+
+func init() {
+	RegisterKind(Kind{
+		Name:      "profile",
+		Recognise: func(s *Source) bool { return s.kind() == "profile" },
+		Build: func(_ context.Context, s *Source) (*doc.Document, error) {
+			p := new(profiles.Profile)
+			if err := s.readSidecar(p); err != nil {
+				return nil, err
+			}
+			p.Warnings = s.warnings(p.Warnings)
+			return ProfileDocument(p, s.Machines[0], profiles.Filter{}), nil
+		},
+	})
+}
 
 // flameName is the flame graph in a profile's folder.
 const flameName = "flame.svg"
@@ -38,6 +54,11 @@ func ProfileDocument(p *profiles.Profile, res *results.Set, filter profiles.Filt
 	}
 	for _, text := range p.Warnings {
 		x.Doubts = append(x.Doubts, doc.Doubt{Text: term.Text(text)})
+	}
+	for _, t := range p.Tests {
+		if n := len(t.Passes); n < p.Planned {
+			x.Doubts = append(x.Doubts, doc.Doubt{Text: t.String() + ": " + fewerRounds(n, p.Planned)})
+		}
 	}
 	for i, t := range slices.Backward(p.Tests) { // tokens first, prompts second
 		ops := t.Operations(&p.Ceilings, filter)
@@ -201,6 +222,11 @@ func figureSpread(f noise.Figure) string {
 		return unknownSpread
 	}
 	return "±" + percent(share)
+}
+
+// fewerRounds says of a run that was interrupted how many rounds its medians are of.
+func fewerRounds(n, planned int) string {
+	return fmt.Sprintf("interrupted: medians of %d of %s", n, count.Of(planned, "round"))
 }
 
 func operationSheet(t *profiles.Test, ops []profiles.Operation) *doc.Table {

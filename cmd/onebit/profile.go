@@ -69,9 +69,10 @@ model's is --preset bonsai-1.7b.
   onebit profile model.gguf --op ffn_down,output -n 64 --n-depth 1024
 
 With -o, DIR gets index.html, with a timeline by thread; flame.svg; results.txt,
-which compare, report and benchstat read; trace.json for Perfetto (ui.perfetto.dev)
-or chrome://tracing; and cpu.pprof for go tool pprof, with the labels test, block,
-op, tensor, activity and thread. In onebit's repository,
+which compare, report and benchstat read, with profile.gob, which report needs
+beside it; trace.json for Perfetto (ui.perfetto.dev) or chrome://tracing; and
+cpu.pprof for go tool pprof, with the labels test, block, op, tensor, activity and
+thread. In onebit's repository,
 go doc ./bench/profile says how the bounds are computed. Ctrl-C ends the run; what was
 measured until then is printed and kept.
 
@@ -299,10 +300,24 @@ func (f *profileFlags) publish(cmd *cobra.Command, p *profile.Profile, res *resu
 	if f.out == "" || len(res.Samples) == 0 {
 		return err
 	}
+	side := reports.Sidecar{Kind: "profile", Of: p}
+	res.Settings = append(res.Settings, side.Settings()...)
+	return errors.Join(err, f.intoFolder(cmd, file, side, reports.ProfileDocument(p, res, profile.Filter{}),
+		doc.File{Name: "trace.json", Write: p.WriteTrace}, doc.File{Name: "cpu.pprof", Write: p.WritePprof}))
+}
+
+// intoFolder writes a page and its sidecar beside the results, and then into them that it is there.
+func (f *profileFlags) intoFolder(cmd *cobra.Command, file *resultsFile, side reports.Sidecar, d *doc.Document, beside ...doc.File) error {
 	opt := file.options(f.force)
-	opt.Beside = []doc.File{{Name: "trace.json", Write: p.WriteTrace}, {Name: "cpu.pprof", Write: p.WritePprof}}
-	if err = errors.Join(err, render.Folder(cmd.Context(), f.out, reports.ProfileDocument(p, res, profile.Filter{}), opt)); err == nil {
-		fmt.Fprintf(cmd.ErrOrStderr(), "profile: %s\n", filepath.Join(f.out, "index.html"))
+	opt.Beside = append(beside, side.File())
+	if err := render.Folder(cmd.Context(), f.out, d, opt); err != nil {
+		return err
 	}
-	return err
+	for _, s := range side.Settings() {
+		if _, err := fmt.Fprintf(file, "%s: %s\n", s.Key, s.Value); err != nil {
+			return cli.Unwritable(err)
+		}
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "profile: %s\n", filepath.Join(f.out, "index.html"))
+	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,7 +26,6 @@ import (
 	"onebit/internal/term"
 	"onebit/kernels"
 	"onebit/reports"
-	"onebit/reports/render"
 )
 
 // kernelFlags are those of profile --kernel.
@@ -184,6 +182,8 @@ func runStudies(cmd *cobra.Command, suite bench.Suite, out io.Writer, more ...re
 	if err == nil && len(res.Failures) > 0 {
 		err = errors.New(res.Failures[0].Reason)
 	}
+	// Ctrl-C ends the measuring alone: what there is is printed and kept.
+	cmd.SetContext(context.WithoutCancel(cmd.Context()))
 	return res, err
 }
 
@@ -199,16 +199,15 @@ func (f *profileFlags) publishKernel(cmd *cobra.Command, k *profile.Kernel, res 
 	if res == nil {
 		res = &results.Set{}
 	}
+	side := reports.Sidecar{Kind: "kernel", Of: k}
+	res.Settings = append(res.Settings, side.Settings()...)
 	d := reports.KernelDocument(k, res)
 	d.Data = kernelDocument(k)
 	err := printDocument(cmd, d, f.asJSON, false)
 	if f.out == "" || len(res.Samples) == 0 {
 		return err
 	}
-	if err = errors.Join(err, render.Folder(cmd.Context(), f.out, d, file.options(f.force))); err == nil {
-		fmt.Fprintf(cmd.ErrOrStderr(), "profile: %s\n", filepath.Join(f.out, "index.html"))
-	}
-	return err
+	return errors.Join(err, f.intoFolder(cmd, file, side, d))
 }
 
 // stepVerb is the hidden verb, below processVerb, of the process that is stepped
