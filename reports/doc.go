@@ -5,14 +5,15 @@
 //
 // Every report is a pure function of the results: the same results give the same bytes. The kinds are kernels and models
 // (kernels.go, models.go: one run may hold both), machine, fleet (several machines), gate, compare, history, profile and
-// kernel. Those that compare runs build their document from what they found; see [Comparison] and [HistoryView].
+// kernel. A comparison is built from what it found; see [Comparison].
 //
-// A profile needs more than samples hold. Its results name their kind and a [Sidecar], a file in the same folder:
+// Profiles and histories need more than samples hold. Their results name their kind and a [Sidecar], a file in the same
+// folder:
 //
 //	report: profile
 //	sidecar: profile.gob
 //
-// Both lines are written last: results of a run that was killed render as a run of benchmarks.
+// A profile's lines are written last: results of a run that was killed render as a run of benchmarks.
 //
 // # What the names of benchmarks mean to a report
 //

@@ -2,6 +2,7 @@ package reports
 
 import (
 	"cmp"
+	"context"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -23,14 +24,40 @@ import (
 type HistoryView struct {
 	*history.History
 	*history.Trends
-	Least    float64               // a change of a smaller share is not listed
-	Shuffles *history.Shuffles     // nil if nobody asked for them
-	Between  func(a, b string) int // how many commits lie after a up to b, 0 if that is unknown; nil: unknown
+	Least    float64           // a change of a smaller share is not listed
+	Shuffles *history.Shuffles // nil if nobody asked for them
+	Between  map[[2]string]int // how many commits lie after one up to another, as far as that is known
 	Options  history.Options
 
 	packages, procs bool   // names alone do not tell benchmarks apart
 	prefix          string // of all packages
 }
+
+func init() {
+	RegisterKind(Kind{
+		Name:      "history",
+		Recognise: func(s *Source) bool { return s.kind() == "history" },
+		Build: func(ctx context.Context, s *Source) (_ *doc.Document, err error) {
+			v := new(HistoryView)
+			if err = s.readSidecar(v); err != nil {
+				return nil, err
+			}
+			if v.Trends, err = v.History.Trends(ctx, v.Options); err != nil {
+				return nil, err
+			}
+			return v.Document(), nil
+		},
+	})
+}
+
+// Sidecar has all but the trends, which are found again.
+func (v HistoryView) Sidecar() Sidecar {
+	v.Trends = nil
+	return Sidecar{Kind: "history", Of: v}
+}
+
+// Check reports what no history's report can show.
+func (v *HistoryView) Check() error { return cmp.Or(v.History.Check(), v.Options.Check()) }
 
 // prepare finds out what names need beside them.
 func (v *HistoryView) prepare() *HistoryView {
@@ -155,10 +182,7 @@ func (v *HistoryView) ends(c history.Change) (before, after history.Point) {
 func (v *HistoryView) commits(c history.Change) string {
 	before, after := v.ends(c)
 	text := before.Label() + ".." + after.Label()
-	if v.Between == nil || before.Commit == "" || after.Commit == "" {
-		return text
-	}
-	if n := v.Between(before.Commit, after.Commit); n > 1 {
+	if n := v.Between[[2]string{before.Commit, after.Commit}]; n > 1 {
 		text += fmt.Sprintf(" (%d commits)", n)
 	} else if n == 1 && after.Subject != "" {
 		text += " " + doc.CutMiddle(after.Subject, 40)
@@ -375,9 +399,7 @@ func (v HistoryView) json() HistoryDocument {
 			Before: c.Before.Level, After: c.After.Level, Ratio: number(c.Ratio), Lo: number(c.Lo), Hi: number(c.Hi), P: c.P,
 			LastBefore: point(before), FirstAfter: point(after), Files: [2]int{c.Before.Files, c.After.Files},
 		}
-		if v.Between != nil && before.Commit != "" && after.Commit != "" {
-			x.Commits = v.Between(before.Commit, after.Commit)
-		}
+		x.Commits = v.Between[[2]string{before.Commit, after.Commit}]
 		d.Changes = append(d.Changes, x)
 	}
 	return d

@@ -45,7 +45,12 @@ func historyFixture(t *testing.T, series, points int) HistoryView {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return HistoryView{History: h, Trends: found, Between: func(a, b string) int { return 3 }}
+	v := HistoryView{History: h, Trends: found, Between: map[[2]string]int{}}
+	for _, c := range found.Changes {
+		before, after := v.ends(c)
+		v.Between[[2]string{before.Commit, after.Commit}] = 3
+	}
+	return v
 }
 
 func TestHistoryPage(t *testing.T) {

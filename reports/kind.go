@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"onebit/bench/gate"
 	"onebit/bench/results"
 	"onebit/reports/doc"
 )
@@ -35,6 +36,12 @@ func (s *Source) kind() string {
 		return ""
 	}
 	return s.Machines[0].Setting(kindKey)
+}
+
+// Empty reports whether there are no measurements, and nothing else that a kind knows to show.
+func (s *Source) Empty() bool {
+	first := s.Machines[0]
+	return len(first.Samples)+len(first.Failures) == 0 && s.kind() == "" && !gate.IsResults(first)
 }
 
 var kindRegistry []Kind

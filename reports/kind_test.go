@@ -44,6 +44,7 @@ func TestOneKindRecognises(t *testing.T) {
 		"kernels": made(bench), "models": made(model), "fleet": made(bench, model), "machine": made(machineFile(t, 2, 1)),
 		"profile": made(fixture(t, []byte("report: profile\nBenchmarkOp/model=m 1 1 ns/op\n"))),
 		"kernel":  made(fixture(t, []byte("report: kernel\nBenchmarkKernel/level=l2 1 1 ns/op\n"))),
+		"history": made(fixture(t, []byte("report: history\n"))),
 		"tides":   made(fixture(t, []byte("report: tides\n"))),
 	} {
 		var got []string

@@ -32,6 +32,9 @@ func (c Sidecar) Settings() []results.Setting {
 	return []results.Setting{{Key: kindKey, Value: c.Kind}, {Key: sidecarKey, Value: c.name()}}
 }
 
+// In reports whether results are of its kind.
+func (c Sidecar) In(res *results.Set) bool { return res.Setting(kindKey) == c.Kind }
+
 // File is the sidecar, to be written beside the results.
 func (c Sidecar) File() doc.File {
 	return doc.File{Name: c.name(), Write: func(w io.Writer) error { return gob.NewEncoder(w).Encode(c.Of) }}

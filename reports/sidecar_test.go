@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"onebit/bench/history"
 	profiles "onebit/bench/profile"
 	"onebit/bench/results"
 	"onebit/reports/doc"
@@ -55,9 +56,11 @@ func TestSidecarMakesThePageAgain(t *testing.T) {
 	p, res := profileFixture()
 	k, timed := kernelPageFixture()
 	timed.Samples = []results.Sample{{Name: results.ParseName(k.Runs[0].Name), Iters: 1, Values: []results.Metric{{Unit: results.NsPerOp, Value: 100}}}}
+	h := historyFixture(t, 3, 40)
 	for path, want := range map[string]func() *doc.Document{
-		keep(t, res, Sidecar{"profile", p}):  func() *doc.Document { return ProfileDocument(p, res, profiles.Filter{}) },
-		keep(t, timed, Sidecar{"kernel", k}): func() *doc.Document { return KernelDocument(k, timed) },
+		keep(t, res, Sidecar{"profile", p}):    func() *doc.Document { return ProfileDocument(p, res, profiles.Filter{}) },
+		keep(t, new(results.Set), h.Sidecar()): h.Document,
+		keep(t, timed, Sidecar{"kernel", k}):   func() *doc.Document { return KernelDocument(k, timed) },
 	} {
 		d, err := Build(t.Context(), readBack(t, path))
 		if err != nil {
@@ -83,6 +86,18 @@ func TestBadSidecar(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "a loop from line 1 to 3 of 3") {
 		t.Errorf("loop: %v", err)
 	}
+	for text, spoil := range map[string]func(*HistoryView){
+		"machine 7 of 1": func(v *HistoryView) { v.Series[0].Machine = 7 },
+		"40 values":      func(v *HistoryView) { v.Series[0].At = nil },
+		"beyond the 40":  func(v *HistoryView) { v.Series[0].At[39] = 40 },
+		"alpha -1":       func(v *HistoryView) { v.Options.Alpha = -1 },
+	} {
+		v := historyFixture(t, 3, 40)
+		spoil(&v)
+		if _, err = Build(t.Context(), readBack(t, keep(t, new(results.Set), v.Sidecar()))); err == nil || !strings.Contains(err.Error(), text) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
 	for _, name := range []string{"", "../profile.gob", "/etc/passwd", "none.gob"} {
 		path := filepath.Join(t.TempDir(), "results.txt")
 		if err := os.WriteFile(path, []byte("report: profile\nsidecar: "+name+"\nBenchmarkA 1 1 ns/op\n"), 0o666); err != nil {
@@ -98,7 +113,11 @@ func TestBadSidecar(t *testing.T) {
 func FuzzSidecar(f *testing.F) {
 	p, _ := profileFixture()
 	k, _ := kernelPageFixture()
-	for _, side := range []Sidecar{{"profile", p}, {"kernel", k}} {
+	var v HistoryView
+	v.History = &history.History{Machines: []string{"a"}, Points: make([]history.Point, 12), Series: []history.Series{{
+		Case: history.Case{Name: "Sort", Unit: results.NsPerOp}, Better: -1, At: []int32{0, 1, 2, 3, 4, 5}, Values: []float64{1, 1, 1, 2, 2, 2}, Files: []int32{1, 1, 1, 1, 1, 1},
+	}}}
+	for _, side := range []Sidecar{{"profile", p}, {"kernel", k}, v.Sidecar()} {
 		var b bytes.Buffer
 		if err := side.File().Write(&b); err != nil {
 			f.Fatal(err)
@@ -108,7 +127,7 @@ func FuzzSidecar(f *testing.F) {
 	f.Fuzz(func(t *testing.T, kind string, data []byte) {
 		side := Sidecar{Kind: kind}
 		dir := t.TempDir()
-		if !strings.Contains("profile kernel", kind) || os.WriteFile(filepath.Join(dir, side.name()), data, 0o666) != nil {
+		if !strings.Contains("profile kernel history", kind) || os.WriteFile(filepath.Join(dir, side.name()), data, 0o666) != nil {
 			return
 		}
 		res := &results.Set{Settings: side.Settings()}

@@ -65,7 +65,7 @@ is done.
 	flags.Float64Var(&f.alpha, "alpha", 0.05, "`CHANCE` of any false change")
 	flags.IntVar(&f.shuffles, "shuffles", 0, "count false alarms in `N` histories of the same points in random order")
 	flags.Uint64Var(&f.seed, "seed", 1, "`SEED` of the random orders")
-	flags.StringVarP(&f.out, "output", "o", "", "write index.html and history.csv to `DIR`")
+	flags.StringVarP(&f.out, "output", "o", "", "write index.html, history.csv and results.txt, for report, to `DIR`")
 	flags.BoolVar(&f.force, "force", false, forceUsage)
 	flags.BoolVar(&f.csv, "csv", false, "print every point and its level as CSV")
 	flags.BoolVar(&f.json, "json", false, "print the changes as JSON")
@@ -149,7 +149,7 @@ func (f *historyFlags) publish(cmd *cobra.Command, view reports.HistoryView) err
 	if err := printAs(cmd, d, form, false); err != nil || f.out == "" {
 		return err
 	}
-	return intoFolder(cmd, f.out, d, f.force)
+	return recordInto(cmd, f.out, d, f.force, view.Sidecar())
 }
 
 // mostRanges is how many ranges of commits git is asked for: each takes it some
@@ -157,7 +157,7 @@ func (f *historyFlags) publish(cmd *cobra.Command, view reports.HistoryView) err
 const mostRanges = 200
 
 // between asks the repository how many commits lie in the ranges of the changes.
-func (f *historyFlags) between(ctx context.Context, read *history.History, found *history.Trends) (func(a, b string) int, error) {
+func (f *historyFlags) between(ctx context.Context, read *history.History, found *history.Trends) (map[[2]string]int, error) {
 	counts := make(map[[2]string]int)
 	for _, c := range found.Changes {
 		s := &read.Series[c.Series]
@@ -173,5 +173,5 @@ func (f *historyFlags) between(ctx context.Context, read *history.History, found
 		}
 		counts[ends] = n
 	}
-	return func(a, b string) int { return counts[[2]string{a, b}] }, nil
+	return counts, nil
 }

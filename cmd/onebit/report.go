@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"onebit/bench/gate"
 	"onebit/bench/results"
 	"onebit/cmd/internal/cli"
 	"onebit/reports"
@@ -86,7 +85,7 @@ func readSource(ctx context.Context, args []string) (*reports.Source, error) {
 		return nil, err
 	}
 	source.Machines, source.Warnings = fleet.Machines, fleet.Warnings
-	if first := fleet.Machines[0]; len(first.Samples)+len(first.Failures) == 0 && !gate.IsResults(first) {
+	if source.Empty() {
 		return nil, fmt.Errorf("%s: no measurements; give a results.txt of onebit bench", strings.Join(args, ", "))
 	}
 	return source, nil
@@ -107,13 +106,26 @@ func labelledFile(arg string) (results.File, error) {
 	return results.File{Path: path, Label: name}, nil
 }
 
+// recordInto also writes results that make the report again. Those of a measurement stay: there is no second copy.
+func recordInto(cmd *cobra.Command, dir string, d *doc.Document, force bool, side reports.Sidecar) error {
+	path := filepath.Join(dir, resultsName)
+	if _, err := os.Lstat(path); err == nil {
+		there, err := results.ReadFiles(cmd.Context(), path)
+		if err != nil || !side.In(there) {
+			return fmt.Errorf("%s holds other results: name another directory with -o", path)
+		}
+	}
+	res := &results.Set{Settings: side.Settings()}
+	return intoFolder(cmd, dir, d, force, side.File(), doc.File{Name: resultsName, Write: res.Write})
+}
+
 // intoFolder writes a report into a folder that no run is using.
-func intoFolder(cmd *cobra.Command, dir string, d *doc.Document, force bool) error {
+func intoFolder(cmd *cobra.Command, dir string, d *doc.Document, force bool, beside ...doc.File) error {
 	folder, err := cli.OpenFolder(dir)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(render.Folder(cmd.Context(), dir, d, render.FolderOptions{Force: force, Folder: folder.Root}), folder.Close()); err != nil {
+	if err := errors.Join(render.Folder(cmd.Context(), dir, d, render.FolderOptions{Force: force, Folder: folder.Root, Beside: beside}), folder.Close()); err != nil {
 		return err
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "report: %s\n", filepath.Join(dir, "index.html"))
