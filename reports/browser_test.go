@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"onebit/bench/results"
 	"onebit/internal/require"
 
 	"github.com/chromedp/cdproto/cdp"
@@ -174,6 +175,7 @@ func TestReportInBrowser(t *testing.T) {
 	t.Run("keyboard", func(t *testing.T) { testKeyboard(t, b) })
 	t.Run("filter", func(t *testing.T) { testFilter(t, b) })
 	t.Run("sort", func(t *testing.T) { testSorting(t, b) })
+	t.Run("numbers", func(t *testing.T) { testSortKeys(t, b) })
 	t.Run("schemes", func(t *testing.T) { testSchemes(t, b, page) })
 	for _, width := range require.Draw(t, 2, []int64{320, 375, 1280}) {
 		t.Run(fmt.Sprint("width ", width), func(t *testing.T) {
@@ -198,10 +200,10 @@ func TestReportInBrowser(t *testing.T) {
 	}
 }
 
-// column returns the values of a column of the first sortable table, as far as its rows are shown.
+// column returns what the page sorts by in a column of the first sortable table, as far as its rows are shown.
 func column(t *testing.T, b *browser, index int) []string {
 	return eval[[]string](t, b, fmt.Sprintf(`[...document.querySelector("table.sortable").tBodies[0].rows].filter((r) => !r.hidden)
-		.map((r) => r.cells[%d].dataset.value ?? r.cells[%[1]d].textContent.trim())`, index))
+		.map((r) => String(sortKey(r.cells[%d].textContent.trim())))`, index))
 }
 
 func ariaSort(t *testing.T, b *browser) []string {
@@ -245,6 +247,30 @@ func testSorting(t *testing.T, b *browser) {
 			if !slices.Equal(got, before) {
 				t.Errorf("%s %s: sorting changed the rows", name, want)
 			}
+		}
+	}
+}
+
+// testSortKeys checks that the page reads a number in its unit, in whatever form a unit has, and takes no name for one.
+func testSortKeys(t *testing.T, b *browser) {
+	key := func(text string) string { return eval[string](t, b, fmt.Sprintf("String(sortKey(%q))", text)) }
+	for text, want := range map[string]string{
+		"8": "8", "-3": "-3", "6.1e-05": "0.000061", "0 B": "0", "1.50 KiB": "1536", "2.00 MiB": "2097152", "84.8 % ±11 %": "84.8",
+		"2.50 s": "2.5", "2.54 ms† ±8 %": "0.00254", "141 G/s ×÷2.1": "141000000000", "413 MB/s": "413000000", "12.0/s ±?": "12", "500 ms†‡": "0.5",
+		"3.00 Misses": "3", "": "", "2048×2048": "2048×2048", "128x64": "128x64", "1.2.3": "1.2.3", "q8_row": "q8_row", "2026-11-25": "2026-11-25",
+	} {
+		if got := key(text); got != want {
+			t.Errorf("%q is read as %s, want %s", text, got, want)
+		}
+	}
+	for _, unit := range append(slices.Clone(results.Units), results.UnitOf("misses")) {
+		last := 0.0
+		for _, v := range []float64{2, 3e3, 4e6, 5e9, 6e12} {
+			got, err := strconv.ParseFloat(key(unit.Format(v)), 64)
+			if err != nil || got < 1000*last {
+				t.Errorf("%s: %q is read as %g after %g: %v", unit.Name, unit.Format(v), got, last, err)
+			}
+			last = got
 		}
 	}
 }

@@ -144,7 +144,8 @@ func TestCompactSVG(t *testing.T) {
 			strings.Repeat(`<path d="M1,2L5,6H1Z" style="`+fill+`"/>`+"\n", 2)},
 		{"arcs", path("M8.04,5A4,4 0 1 1 0,5.06L0,5.06Z", fill), `<path d="M8,5A4,4 0 1 1 0,5.1L0,5.1Z" style="` + fill + `"/>` + "\n"},
 		{"exponents", path("M1e-07,2L1,2e+01", grid), `<path d="M0,2L1,20" style="` + grid + `"/>` + "\n"},
-		{"words keep their numbers", `<text x="1.234" y="-5.678" style="s">1.2345 ms</text>` + "\n", `<text x="1.2" y="-5.7" textLength="56.0" lengthAdjust="spacingAndGlyphs" style="s">1.2345 ms</text>` + "\n"},
+		{"a tick without a label", `<text x="1" y="2" style="s"> </text>` + "\n", ""},
+		{"words keep their numbers", `<text x="1.234" y="-5.678" style="s">1.2345 ms</text>` + "\n", `<text x="1.2" y="-5.7" textLength="56.0" style="s">1.2345 ms</text>` + "\n"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { compareText(t, "SVG", tt.want, figure.CompactSVG(tt.body)) })

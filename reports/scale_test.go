@@ -3,6 +3,7 @@ package reports
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -71,5 +72,38 @@ func TestManySamplesMakeASmallPage(t *testing.T) {
 		if n := strings.Count(page.String(), "<tr"); n > maxRows+500 {
 			t.Errorf("%d shapes: %d rows", tt.shapes, n)
 		}
+	}
+}
+
+// TestDefaultRunMakesASmallPage: a page of a default run stays under a megabyte. The recordings are cut to three
+// formats of eleven and few of their values, so each format stands for four, and rates and errors are made up.
+func TestDefaultRunMakesASmallPage(t *testing.T) {
+	require.Unplayed(t, "a page is the same wherever it is written")
+	const most, weights = 1_000_000, 1 << 22
+	run := recordings(t, "default")[0]
+	recorded := run.Samples
+	run.Samples = nil
+	for _, format := range []string{"", "a_", "b_", "c_"} {
+		for _, s := range recorded {
+			s.Name = results.ParseName(strings.Replace(s.Name.Full, "/format=", "/format="+format, 1))
+			ns, _ := s.Value(results.NsPerOp)
+			s.Values = slices.Concat(s.Values, []results.Metric{
+				{Unit: results.WeightRate, Value: weights / 4 / ns * 1e9}, {Unit: results.OpRate, Value: weights / ns * 1e9},
+				{Unit: results.PctRoof, Value: 1e6 / ns}, {Unit: results.PackedBytes, Value: weights / 4},
+				{Unit: results.PackTime, Value: 3 * ns}, {Unit: results.NMSE, Value: 6.1e-5}, {Unit: results.KernelNMSE, Value: 3.7e-15},
+				{Unit: results.ActNMSE, Value: 6.1e-5}, {Unit: results.MaxAbsErr, Value: 0.023}, {Unit: results.AllocBytes}, {Unit: results.Allocs},
+			})
+			run.Samples = append(run.Samples, s)
+		}
+	}
+	var page strings.Builder
+	if err := WriteHTML(t.Context(), &page, run); err != nil {
+		t.Fatal(err)
+	}
+	if rows := strings.Count(page.String(), "<tr"); rows < 700 {
+		t.Errorf("%d rows, fewer than a default run has", rows)
+	}
+	if page.Len() > most {
+		t.Errorf("a page of %d bytes, want at most %d", page.Len(), most)
 	}
 }

@@ -39,6 +39,9 @@ func CompactSVG(body string) string {
 	}
 	for line := range strings.Lines(body) {
 		line = strings.TrimSuffix(line, "\n")
+		if words := svgWords.FindStringSubmatch(line); words != nil && strings.TrimSpace(words[1]) == "" {
+			continue // a tick without a label
+		}
 		m := svgPath.FindStringSubmatch(line)
 		if m == nil {
 			closePath()
@@ -71,11 +74,7 @@ func roundText(line string) string {
 		}
 		style := draw.TextStyle{Font: sans(size), Handler: plot.DefaultTextHandler}
 		if width := style.Width(html.UnescapeString(words[1])); width > 0 {
-			length := fmt.Sprintf(` textLength="%.1f"`, width.Points())
-			if len(words[1]) > 2 { // one or two glyphs look the same closer together
-				length += ` lengthAdjust="spacingAndGlyphs"`
-			}
-			rest = length + rest
+			rest = fmt.Sprintf(` textLength="%.1f"`, width.Points()) + rest
 		}
 	}
 	return svgArgument.ReplaceAllStringFunc(at, roundCoordinate) + rest

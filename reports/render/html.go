@@ -58,7 +58,7 @@ type page struct {
 func printPage(ctx context.Context, w io.Writer, d *doc.Document, plots string) error {
 	p := &page{
 		Document: d, Light: template.CSS(figure.PaletteCSS(false)), Dark: template.CSS(figure.PaletteCSS(true)),
-		Style: template.CSS(pageStyle + figure.DrawingCSS()), Script: template.JS(pageScript), Problems: problemsHeading(d),
+		Style: template.CSS(pageStyle + numberCSS(d) + figure.DrawingCSS()), Script: template.JS(pageScript), Problems: problemsHeading(d),
 		ctx: ctx, plots: plots, words: newAbbreviator(d.Words),
 	}
 	p.Shown = slices.DeleteFunc(slices.Clone(d.Sections), func(s *doc.Section) bool { return !s.Only.In(doc.Page) })
@@ -72,6 +72,23 @@ func printPage(ctx context.Context, w io.Writer, d *doc.Document, plots string) 
 	}
 	_, err = b.WriteTo(w)
 	return err
+}
+
+// numberCSS are the rules of a table's classes, one for each column of numbers: they stand right, and never break. A
+// class for each of thousands of cells would take far more bytes.
+func numberCSS(d *doc.Document) string {
+	most := 0
+	for part := range d.All() {
+		if t, ok := part.(*doc.Table); ok {
+			most = max(most, len(t.Columns))
+		}
+	}
+	var b strings.Builder
+	for i := range most {
+		fmt.Fprintf(&b, ".n%d :is(td,th):nth-child(%d){text-align:right}", i, i+1)
+		fmt.Fprintf(&b, "@media(max-width:560px){.n%d td:nth-child(%d){white-space:nowrap;min-width:0}}", i, i+1)
+	}
+	return b.String()
 }
 
 func (p *page) functions() template.FuncMap {

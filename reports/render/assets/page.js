@@ -1,16 +1,23 @@
 // Adds to the tables what needs a script: sorting by a column, and a filter. Without it they are
 // plain tables.
 "use strict";
+// sortKey is what a cell's text sorts by: a number in its base unit, without signs and spread, or the text.
+const sortKey = (text) => {
+  const [, digits, unit = ""] = text.match(/^([-+]?[\d.]+(?:e[-+]?\d+)?)( [^†‡±×]*|\/s|B\/s|Hz)?[†‡]*(?: (?:±|×÷).*)?$/) ?? [];
+  const [, time, prefix, binary] = unit.trim().match(/^(?:([nµm])s$|([kKMGT])(iB$|B\/s$|Hz$|\/s$| |$))/) ?? [];
+  const scale = time ? { n: 1e-9, µ: 1e-6, m: 1e-3 }[time] : prefix ? (binary === "iB" ? 1024 : 1000) ** (1 + "KMGT".indexOf(prefix.toUpperCase())) : 1;
+  const number = Number(digits) * scale;
+  return Number.isNaN(number) ? text : number;
+};
 for (const table of document.querySelectorAll("table.sortable")) {
   const body = table.tBodies[0];
   const headers = [...table.tHead.rows[0].cells];
 
-  const key = (row, column) => row.cells[column].dataset.value ?? row.cells[column].textContent.trim();
+  const key = (row, column) => sortKey(row.cells[column].textContent.trim());
   const compare = (a, b) => {
     // What has no value comes last in either direction.
     if (a === "" || b === "") return 0;
-    const x = Number(a), y = Number(b);
-    return Number.isNaN(x) || Number.isNaN(y) ? a.localeCompare(b, "en", { numeric: true }) : x - y;
+    return typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(b, "en", { numeric: true });
   };
   const sort = (column) => {
     const descending = headers[column].getAttribute("aria-sort") === "ascending";
