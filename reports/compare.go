@@ -20,7 +20,43 @@ import (
 	"onebit/bench/noise"
 	"onebit/bench/results"
 	"onebit/internal/bounded"
+	"onebit/reports/doc"
 )
+
+func init() {
+	RegisterKind(Kind{
+		Name:      "compare",
+		Recognise: func(s *Source) bool { return s.kind() == "compare" },
+		Build: func(ctx context.Context, s *Source) (*doc.Document, error) {
+			from := new(compared)
+			if err := s.readSidecar(from); err != nil {
+				return nil, err
+			}
+			c, err := from.compare(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return c.Document(from.All), nil
+		},
+	})
+}
+
+// Sidecar has both files, from which a document of all cases, or not, is made again.
+func (c *Comparison) Sidecar(all bool) Sidecar {
+	from := *c.from
+	from.All = all
+	return Sidecar{Kind: "compare", Of: from}
+}
+
+// Check reports a file that is not there: it would be read from its path. What is there is checked as it is read.
+func (from *compared) Check() error {
+	for _, f := range []comparedFile{from.Old, from.New} {
+		if f.Text == nil {
+			return fmt.Errorf("the text of %q is missing", f.Path)
+		}
+	}
+	return nil
+}
 
 // A Comparison is what two results files say of each other: a verdict first, and what it rests on.
 // noise.CompareRuns says what counts as a difference. Its JSON form is for programs.
@@ -50,6 +86,21 @@ type Comparison struct {
 	Exact    []ExactChange   `json:"exact"`    // what is computed and not measured, where it differs at all
 	Memory   []CaseChange    `json:"memory"`   // peak resident memory, by layout
 	Cases    []CaseChange    `json:"cases"`    // times, in the order of names
+
+	from *compared
+}
+
+// A compared is what a comparison is made of.
+type compared struct {
+	Old, New comparedFile
+	Filter   string
+	All      bool // the cases that a terminal shows
+}
+
+// A comparedFile is a results file, or what another benchmark program wrote, and how it was named.
+type comparedFile struct {
+	Path, Label string
+	Text        []byte // nil until it is read
 }
 
 // A RunOrigin says where one side of a comparison comes from.
@@ -148,17 +199,21 @@ type CompareOptions struct {
 // none, and so are files of two machines: what differs between those is theirs and the program's together. Compare
 // ends with ctx's error when ctx ends.
 func Compare(ctx context.Context, opt CompareOptions, old, new string) (*Comparison, error) {
-	c := &Comparison{Old: originOf(old, "OLD"), New: originOf(new, "NEW")}
-	a, err := readSide(ctx, &c.Old)
+	return (&compared{Old: namedFile(old, "OLD"), New: namedFile(new, "NEW"), Filter: opt.Filter}).compare(ctx)
+}
+
+func (from *compared) compare(ctx context.Context) (*Comparison, error) {
+	c := &Comparison{from: from}
+	a, err := from.Old.read(ctx, &c.Old)
 	if err != nil {
 		return nil, err
 	}
-	b, err := readSide(ctx, &c.New)
+	b, err := from.New.read(ctx, &c.New)
 	if err != nil {
 		return nil, err
 	}
 	c.Models = results.TellApart(a, b)
-	if err := filterBoth(a, b, opt.Filter); err != nil {
+	if err := filterBoth(a, b, from.Filter); err != nil {
 		return nil, err
 	}
 	if err := c.compare(a, b); err != nil {
@@ -167,33 +222,43 @@ func Compare(ctx context.Context, opt CompareOptions, old, new string) (*Compari
 	return c, nil
 }
 
-// originOf takes an argument apart, "label=path" or a path.
-func originOf(arg, label string) RunOrigin {
+// namedFile takes an argument apart, "label=path" or a path.
+func namedFile(arg, label string) comparedFile {
 	if before, path, ok := strings.Cut(arg, "="); ok {
-		return RunOrigin{File: path, Label: before}
+		return comparedFile{Path: path, Label: before}
 	}
-	return RunOrigin{File: arg, Label: label}
+	return comparedFile{Path: arg, Label: label}
 }
 
-func readSide(ctx context.Context, side *RunOrigin) (*results.Set, error) {
-	path := side.File
+// read reads the file and keeps its text, or reads the text that was kept.
+func (f *comparedFile) read(ctx context.Context, side *RunOrigin) (*results.Set, error) {
+	if f.Text != nil {
+		return f.parse(ctx, bytes.NewReader(f.Text), side)
+	}
 	in := os.Stdin
-	if path != "-" {
-		f, err := bounded.Open(path)
+	if f.Path != "-" {
+		file, err := bounded.Open(f.Path)
 		if err != nil {
 			return nil, err
 		}
-		defer f.Close()
-		in = f
+		defer file.Close()
+		in = file
 	}
-	res, err := readResults(ctx, in, path)
+	var text bytes.Buffer
+	res, err := f.parse(ctx, io.TeeReader(in, &text), side)
+	f.Text = text.Bytes()
+	return res, err
+}
+
+func (f *comparedFile) parse(ctx context.Context, in io.Reader, side *RunOrigin) (*results.Set, error) {
+	res, err := readResults(ctx, in, f.Path)
 	if err != nil {
 		return nil, err
 	}
 	if len(res.Samples) == 0 {
-		return nil, fmt.Errorf("%s: %w; give a results.txt of onebit bench", path, ErrNoBenchmarks)
+		return nil, fmt.Errorf("%s: %w; give a results.txt of onebit bench", f.Path, ErrNoBenchmarks)
 	}
-	side.Started, side.Commit, side.Warnings = res.Setting("started"), res.Setting("commit"), res.Warnings
+	*side = RunOrigin{File: f.Path, Label: f.Label, Started: res.Setting("started"), Commit: res.Setting("commit"), Warnings: res.Warnings}
 	return res, nil
 }
 

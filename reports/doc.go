@@ -5,10 +5,10 @@
 //
 // Every report is a pure function of the results: the same results give the same bytes. The kinds are kernels and models
 // (kernels.go, models.go: one run may hold both), machine, fleet (several machines), gate, compare, history, profile and
-// kernel. A comparison is built from what it found; see [Comparison].
+// kernel.
 //
-// Profiles and histories need more than samples hold. Their results name their kind and a [Sidecar], a file in the same
-// folder:
+// Profiles, histories and comparisons need more than samples hold. Their results name their kind and a [Sidecar], a file
+// in the same folder:
 //
 //	report: profile
 //	sidecar: profile.gob

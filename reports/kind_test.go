@@ -45,6 +45,7 @@ func TestOneKindRecognises(t *testing.T) {
 		"profile": made(fixture(t, []byte("report: profile\nBenchmarkOp/model=m 1 1 ns/op\n"))),
 		"kernel":  made(fixture(t, []byte("report: kernel\nBenchmarkKernel/level=l2 1 1 ns/op\n"))),
 		"history": made(fixture(t, []byte("report: history\n"))),
+		"compare": made(fixture(t, []byte("report: compare\n"))),
 		"tides":   made(fixture(t, []byte("report: tides\n"))),
 	} {
 		var got []string

@@ -56,11 +56,22 @@ func TestSidecarMakesThePageAgain(t *testing.T) {
 	p, res := profileFixture()
 	k, timed := kernelPageFixture()
 	timed.Samples = []results.Sample{{Name: results.ParseName(k.Runs[0].Name), Iters: 1, Values: []results.Metric{{Unit: results.NsPerOp, Value: 100}}}}
-	h := historyFixture(t, 3, 40)
+	h, dir := historyFixture(t, 3, 40), t.TempDir()
+	old, slow := filepath.Join(dir, "old.txt"), filepath.Join(dir, "slow.txt")
+	for path, text := range map[string]string{old: "BenchmarkSort 1 100 ns/op\nBenchmarkSort 1 101 ns/op\n", slow: "BenchmarkSort 1 500 ns/op\nBenchmarkSort 1 501 ns/op"} {
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := Compare(t.Context(), CompareOptions{Filter: ".name:Sort"}, "a="+old, slow)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for path, want := range map[string]func() *doc.Document{
-		keep(t, res, Sidecar{"profile", p}):    func() *doc.Document { return ProfileDocument(p, res, profiles.Filter{}) },
-		keep(t, new(results.Set), h.Sidecar()): h.Document,
-		keep(t, timed, Sidecar{"kernel", k}):   func() *doc.Document { return KernelDocument(k, timed) },
+		keep(t, res, Sidecar{"profile", p}):        func() *doc.Document { return ProfileDocument(p, res, profiles.Filter{}) },
+		keep(t, new(results.Set), h.Sidecar()):     h.Document,
+		keep(t, new(results.Set), c.Sidecar(true)): func() *doc.Document { return c.Document(true) },
+		keep(t, timed, Sidecar{"kernel", k}):       func() *doc.Document { return KernelDocument(k, timed) },
 	} {
 		d, err := Build(t.Context(), readBack(t, path))
 		if err != nil {
@@ -98,6 +109,16 @@ func TestBadSidecar(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
+	// No other file is read in the place of one that is missing.
+	file, err := os.CreateTemp(t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	side := Sidecar{"compare", compared{Old: comparedFile{Path: file.Name()}}}
+	if _, err = Build(t.Context(), readBack(t, keep(t, new(results.Set), side))); err == nil || !strings.Contains(err.Error(), "is missing") {
+		t.Errorf("no text: %v", err)
+	}
 	for _, name := range []string{"", "../profile.gob", "/etc/passwd", "none.gob"} {
 		path := filepath.Join(t.TempDir(), "results.txt")
 		if err := os.WriteFile(path, []byte("report: profile\nsidecar: "+name+"\nBenchmarkA 1 1 ns/op\n"), 0o666); err != nil {
@@ -117,7 +138,8 @@ func FuzzSidecar(f *testing.F) {
 	v.History = &history.History{Machines: []string{"a"}, Points: make([]history.Point, 12), Series: []history.Series{{
 		Case: history.Case{Name: "Sort", Unit: results.NsPerOp}, Better: -1, At: []int32{0, 1, 2, 3, 4, 5}, Values: []float64{1, 1, 1, 2, 2, 2}, Files: []int32{1, 1, 1, 1, 1, 1},
 	}}}
-	for _, side := range []Sidecar{{"profile", p}, {"kernel", k}, v.Sidecar()} {
+	text := comparedFile{Path: "a", Text: []byte("BenchmarkSort 1 100 ns/op\n")}
+	for _, side := range []Sidecar{{"profile", p}, {"kernel", k}, v.Sidecar(), {"compare", compared{Old: text, New: text}}} {
 		var b bytes.Buffer
 		if err := side.File().Write(&b); err != nil {
 			f.Fatal(err)
@@ -127,7 +149,7 @@ func FuzzSidecar(f *testing.F) {
 	f.Fuzz(func(t *testing.T, kind string, data []byte) {
 		side := Sidecar{Kind: kind}
 		dir := t.TempDir()
-		if !strings.Contains("profile kernel history", kind) || os.WriteFile(filepath.Join(dir, side.name()), data, 0o666) != nil {
+		if !strings.Contains("profile kernel history compare", kind) || os.WriteFile(filepath.Join(dir, side.name()), data, 0o666) != nil {
 			return
 		}
 		res := &results.Set{Settings: side.Settings()}

@@ -54,7 +54,7 @@ or of two machines, which onebit report shows side by side.`,
 	flags.StringVar(&c.Filter, "filter", "", "use only benchmarks that match `EXPR`")
 	flags.BoolVar(&c.all, "all", false, "show every case, not only those beyond noise")
 	flags.BoolVar(&c.json, "json", false, "print the verdict and all cases as JSON")
-	flags.StringVarP(&c.out, "output", "o", "", "write a page, index.html, to `DIR`")
+	flags.StringVarP(&c.out, "output", "o", "", "write index.html and results.txt, for report, to `DIR`")
 	flags.BoolVar(&c.force, "force", false, forceUsage)
 	flags.SortFlags = false
 	return cmd
@@ -69,5 +69,5 @@ func (c *comparison) compare(cmd *cobra.Command, old, new string) error {
 	if err := printDocument(cmd, d, c.json, false); err != nil || c.out == "" {
 		return err
 	}
-	return intoFolder(cmd, c.out, d, c.force)
+	return recordInto(cmd, c.out, d, c.force, found.Sidecar(c.all))
 }
