@@ -2,11 +2,13 @@ package reports
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"onebit/bench/gate"
 	"onebit/bench/history"
 	profiles "onebit/bench/profile"
 	"onebit/bench/results"
@@ -17,29 +19,39 @@ import (
 // keep writes results and their sidecar into a folder, as the command does, and returns their path.
 func keep(t testing.TB, res *results.Set, side Sidecar) string {
 	t.Helper()
-	dir := t.TempDir()
 	res.Settings = append(res.Settings, side.Settings()...)
-	files := []doc.File{side.File(), {Name: "results.txt", Write: res.Write}}
+	return write(t, side.File(), doc.File{Name: "results.txt", Write: res.Write})
+}
+
+// write writes files into a folder, and returns the path of the last.
+func write(t testing.TB, files ...doc.File) (path string) {
+	t.Helper()
+	dir := t.TempDir()
 	for _, f := range files {
 		var b bytes.Buffer
 		if err := f.Write(&b); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, f.Name), b.Bytes(), 0o666); err != nil {
+		path = filepath.Join(dir, f.Name)
+		if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return filepath.Join(dir, "results.txt")
+	return path
 }
 
-// readBack reads a results file as the command report does.
-func readBack(t testing.TB, path string) *Source {
+// readBack reads results files as the command report does.
+func readBack(t testing.TB, paths ...string) *Source {
 	t.Helper()
-	fleet, err := results.ReadFleet(t.Context(), results.File{Path: path})
+	var files []results.File
+	for _, path := range paths {
+		files = append(files, results.File{Path: path})
+	}
+	fleet, err := results.ReadFleet(t.Context(), files...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Source{Paths: []string{path}, Machines: fleet.Machines, Warnings: fleet.Warnings}
+	return &Source{Paths: paths, Machines: fleet.Machines, Warnings: fleet.Warnings}
 }
 
 // page is a document's index.html.
@@ -52,33 +64,93 @@ func page(t testing.TB, d *doc.Document) string {
 	return b.String()
 }
 
-func TestSidecarMakesThePageAgain(t *testing.T) {
-	p, res := profileFixture()
-	k, timed := kernelPageFixture()
-	timed.Samples = []results.Sample{{Name: results.ParseName(k.Runs[0].Name), Iters: 1, Values: []results.Metric{{Unit: results.NsPerOp, Value: 100}}}}
-	h, dir := historyFixture(t, 3, 40), t.TempDir()
-	old, slow := filepath.Join(dir, "old.txt"), filepath.Join(dir, "slow.txt")
-	for path, text := range map[string]string{old: "BenchmarkSort 1 100 ns/op\nBenchmarkSort 1 101 ns/op\n", slow: "BenchmarkSort 1 500 ns/op\nBenchmarkSort 1 501 ns/op"} {
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	c, err := Compare(t.Context(), CompareOptions{Filter: ".name:Sort"}, "a="+old, slow)
+// A remade report is what a command shows, and the files from which report makes it again.
+type remade struct {
+	shown *doc.Document
+	paths []string
+}
+
+// remadeRun is a run of benchmarks, on one machine or several.
+func remadeRun(t *testing.T, machines ...*results.Set) remade {
+	t.Helper()
+	d, err := Build(t.Context(), made(machines...))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]func() *doc.Document{
-		keep(t, res, Sidecar{"profile", p}):        func() *doc.Document { return ProfileDocument(p, res, profiles.Filter{}) },
-		keep(t, new(results.Set), h.Sidecar()):     h.Document,
-		keep(t, new(results.Set), c.Sidecar(true)): func() *doc.Document { return c.Document(true) },
-		keep(t, timed, Sidecar{"kernel", k}):       func() *doc.Document { return KernelDocument(k, timed) },
-	} {
-		d, err := Build(t.Context(), readBack(t, path))
-		if err != nil {
-			t.Fatal(err)
+	r := remade{shown: d}
+	for _, res := range machines {
+		r.paths = append(r.paths, write(t, doc.File{Name: "results.txt", Write: res.Write}))
+	}
+	return r
+}
+
+func remadeComparison(t *testing.T) remade {
+	t.Helper()
+	fast := &results.Set{Samples: []results.Sample{{Name: results.ParseName("Sort"), Iters: 1, Values: []results.Metric{{Unit: results.NsPerOp, Value: 100}}}}}
+	slow := &results.Set{Samples: []results.Sample{{Name: results.ParseName("Sort"), Iters: 1, Values: []results.Metric{{Unit: results.NsPerOp, Value: 500}}}}}
+	path := write(t, doc.File{Name: "old.txt", Write: fast.Write}, doc.File{Name: "new.txt", Write: slow.Write})
+	c, err := Compare(t.Context(), CompareOptions{Filter: ".name:Sort"}, "a="+filepath.Join(filepath.Dir(path), "old.txt"), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return remade{c.Document(true), []string{keep(t, new(results.Set), c.Sidecar(true))}}
+}
+
+func remadeGate(t *testing.T) remade {
+	t.Helper()
+	file := madeGate(8, 1, uniform(0.01, 0.01))()[0]
+	path := write(t, doc.File{Name: file.Name, Write: func(w io.Writer) error { _, err := w.Write(file.Data); return err }})
+	res, err := gate.ReadResults(bytes.NewReader(file.Data), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Folder = filepath.Dir(path)
+	return remade{GateDocument(res), []string{path}}
+}
+
+// Whatever its kind, a report is made again from the files in its folder, byte for byte.
+func TestEveryKindIsMadeAgain(t *testing.T) {
+	p, profiled := profileFixture()
+	k, timed := kernelPageFixture()
+	timed.Samples = []results.Sample{{Name: results.ParseName(k.Runs[0].Name), Iters: 1, Values: []results.Metric{{Unit: results.NsPerOp, Value: 100}}}}
+	h := historyFixture(t, 3, 40)
+	kernels, models := fixture(t, small().results()), fixture(t, smallModels().results())
+	there := *kernels
+	there.Settings = append([]results.Setting{{Key: results.HostKey, Value: "there"}}, kernels.Settings...)
+	there.Samples = kernels.Samples[1:] // a file with the samples of another is left out
+	all := map[string]remade{
+		"kernels": remadeRun(t, kernels), "models": remadeRun(t, models), "machine": remadeRun(t, machineFile(t, 2, 1)), "fleet": remadeRun(t, kernels, &there),
+		"gate": remadeGate(t), "compare": remadeComparison(t), "history": {h.Document(), []string{keep(t, new(results.Set), h.Sidecar())}},
+	}
+	path := keep(t, profiled, Sidecar{"profile", p})
+	all["profile"] = remade{ProfileDocument(p, profiled, profiles.Filter{}), []string{path}}
+	path = keep(t, timed, Sidecar{"kernel", k})
+	all["kernel"] = remade{KernelDocument(k, timed), []string{path}}
+	for _, kind := range kindRegistry {
+		if kind.Name == "tides" {
+			continue // this test's own
 		}
-		if got, want := page(t, d), page(t, want()); got != want {
-			t.Errorf("%s: another page: %d bytes, want %d", d.Title, len(got), len(want))
+		r, ok := all[kind.Name]
+		if !ok {
+			t.Errorf("%s: its page is not made again here", kind.Name)
+			continue
+		}
+		s := readBack(t, r.paths...)
+		if !kind.Recognise(s) {
+			t.Errorf("%s: does not recognise its own files", kind.Name)
+			continue
+		}
+		d, err := Build(t.Context(), s)
+		if err != nil {
+			t.Errorf("%s: %v", kind.Name, err)
+			continue
+		}
+		if got, want := page(t, d), page(t, r.shown); got != want {
+			at := 0
+			for at < min(len(got), len(want)) && got[at] == want[at] {
+				at++
+			}
+			t.Errorf("%s: from byte %d on the page is another: %.200q, want %.200q", kind.Name, at, got[at:], want[at:])
 		}
 	}
 }
