@@ -158,7 +158,7 @@ func TestEveryKindIsMadeAgain(t *testing.T) {
 // What a sidecar says is checked before a report indexes by it.
 func TestBadSidecar(t *testing.T) {
 	p, res := profileFixture()
-	p.Tests[0].Threads = 1 << 40
+	p.Tests[0].Threads = 1 << 30
 	_, err := Build(t.Context(), readBack(t, keep(t, res, Sidecar{"profile", p})))
 	if err == nil || !strings.Contains(err.Error(), "profile.gob: test") {
 		t.Errorf("threads: %v", err)
