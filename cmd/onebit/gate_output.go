@@ -167,6 +167,7 @@ func (f *gateFlags) warn(cmd *cobra.Command, record *gateRecord, text string) {
 // publish prints a report and writes the files that were asked for, also of a
 // gate that was interrupted.
 func (f *gateFlags) publish(cmd *cobra.Command, r *gate.Report, profiles []gate.Profile, record *gateRecord) error {
+	cmd.SetContext(context.WithoutCancel(cmd.Context()))
 	for _, alarm := range r.Alarms {
 		fmt.Fprintf(cmd.ErrOrStderr(), "onebit: warning: %s\n", alarm)
 	}
