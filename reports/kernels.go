@@ -295,16 +295,11 @@ func caseTable(members []*member, base string, most int) *doc.Table {
 			if !ok {
 				return doc.Cell{}
 			}
-			return doc.Cell{Text: signedValue(r.c, u), Remark: s.spread(u), Value: sortKey(s.Center)}
+			return doc.Cell{Text: signedValue(r.c, u), Remark: s.spread(u)}
 		}})
 	}
 	fields = append(fields, doc.Field[memberCase]{Label: "samples", Cell: func(r memberCase) doc.Cell { return doc.Cell{Text: strconv.Itoa(r.c.samples)} }})
 	t := doc.NewTable("cases-"+base, "", "", rows, fields)
 	t.Sortable, t.Records = true, true
 	return t
-}
-
-// sortKey is a number to sort a column by, in few characters.
-func sortKey(v float64) string {
-	return strings.Replace(strconv.FormatFloat(v, 'g', 5, 64), "e+", "e", 1)
 }

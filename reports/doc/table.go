@@ -35,7 +35,6 @@ type Cell struct {
 	Bar          *Bar     // the value as a length; Text is the same in blocks
 	Share        *float64 // of a whole, 0 to 1, as a line below the text; nil if there is none
 	Shade        float64  // 0 to 1, of its ground
-	Value        string   // to sort by; "" for Text
 }
 
 // A Mark is the sign of a name, in every figure and table: a series of its colour and shape, from 1 on. 0 is none.
