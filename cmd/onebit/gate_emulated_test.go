@@ -60,6 +60,9 @@ func testsAsOnebit(t *testing.T, dir string) string {
 		t.Fatal(err)
 	}
 	program := filepath.Join(dir, "onebit")
+	if runtime.GOOS == "windows" {
+		program += ".exe" // nothing else is started there
+	}
 	if err := os.WriteFile(program, code, 0o700); err != nil {
 		t.Fatal(err)
 	}
