@@ -1,10 +1,13 @@
 package gate
 
 import (
+	"os/exec"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
+
+	"onebit/internal/require"
 )
 
 func TestTopLevel(t *testing.T) {
@@ -50,6 +53,9 @@ func TestCodeSentences(t *testing.T) {
 
 // A release of Go is asked for by its number, and one that cannot be had is an error.
 func TestUseGo(t *testing.T) {
+	if _, err := exec.LookPath("go"); err != nil {
+		require.Skip(t, "go", "there is no go command")
+	}
 	t.Setenv("GOPROXY", "off")
 	here, _, _ := strings.Cut(strings.TrimPrefix(runtime.Version(), "go"), " ")
 	for release, wrong := range map[string]bool{here: false, "go" + here: false, "1.20.99": true, "latest": true} {
