@@ -57,7 +57,7 @@ func (d *digest) glossary() []doc.Fact {
 		if unit.Better == 0 {
 			continue // nothing is known of it
 		}
-		all = append(all, doc.Fact{Name: u, Value: unit.About + "; " + betterWord(unit.Better) + " is better"})
+		all = append(all, doc.Fact{Name: u, Value: unit.About + "; " + results.Direction(unit.Better) + " is better"})
 	}
 	return all
 }

@@ -74,7 +74,7 @@ func jsonOf(d *digest) jsonResults {
 	}
 	for _, name := range d.units {
 		u := results.UnitOf(name)
-		doc.Units[name] = jsonUnit{betterWord(u.Better), u.Exact}
+		doc.Units[name] = jsonUnit{results.Direction(u.Better), u.Exact}
 	}
 	versus := d.versus()
 	for _, base := range d.bases() {

@@ -87,7 +87,7 @@ func (s stat) record(unit string) []string {
 	if s.bounded() {
 		lo, hi = exactNumber(s.Lo), exactNumber(s.Hi)
 	}
-	return []string{unit, strconv.Itoa(len(s.values)), exactNumber(s.Center), lo, hi, betterWord(results.UnitOf(unit).Better)}
+	return []string{unit, strconv.Itoa(len(s.values)), exactNumber(s.Center), lo, hi, results.Direction(results.UnitOf(unit).Better)}
 }
 
 // versusRecord is the last columns of a line about time.
@@ -99,16 +99,6 @@ func versusRecord(diff noise.Difference, compared bool) []string {
 		return []string{exactNumber(diff.Ratio), "", "", strconv.FormatBool(diff.Tie)}
 	}
 	return []string{exactNumber(diff.Ratio), exactNumber(diff.Lo), exactNumber(diff.Hi), strconv.FormatBool(diff.Tie)}
-}
-
-func betterWord(better int) string {
-	switch {
-	case better > 0:
-		return "higher"
-	case better < 0:
-		return "lower"
-	}
-	return ""
 }
 
 // sampleRecords has a line per sample and unit in the order of measurement, arms of A/A pairs included: the name, the
