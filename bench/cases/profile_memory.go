@@ -3,6 +3,7 @@ package cases
 import (
 	"context"
 	"errors"
+	"math"
 	"os"
 	"runtime"
 	"runtime/metrics"
@@ -136,21 +137,25 @@ func (l *memoryLog) attribute(phase *profile.Phase) error {
 }
 
 // steadyMappings looks until the mappings add up to what the system tells in one
-// number right after, or a few times: to look takes memory, and the Go runtime
-// gives memory back meanwhile.
+// number right after, or many times, and returns the look that came nearest: to
+// look takes memory, and the Go runtime gives memory back meanwhile.
 func steadyMappings() (mappings []sysinfo.Mapping, rss sysinfo.Bytes, err error) {
-	const looks, steady = 20, 32 << 10
+	const looks, steady = 100, 32 << 10
+	nearest := sysinfo.Bytes(math.MaxInt64)
 	for range looks {
-		mappings, err = sysinfo.ReadMappings()
+		all, err := sysinfo.ReadMappings()
 		now := sysinfo.ReadResident()
 		if err = errors.Join(err, now.Err); err != nil {
 			return nil, 0, err
 		}
 		left := now.V
-		for _, m := range mappings {
+		for _, m := range all {
 			left -= m.RSS
 		}
-		if rss = now.V; max(left, -left) <= steady {
+		if left = max(left, -left); left < nearest {
+			mappings, rss, nearest = all, now.V, left
+		}
+		if nearest <= steady {
 			break
 		}
 	}
