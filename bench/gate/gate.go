@@ -319,6 +319,12 @@ func (g *gate) undecided() (open []Benchmark) {
 	return open
 }
 
+// A BudgetError says that the budget ends before anything is measured: more time
+// would have an answer.
+type BudgetError string
+
+func (e BudgetError) Error() string { return string(e) }
+
 // fits refuses a budget that ends before the first round would, and warns of
 // one that ends before anything that chance decides could be proved. Preparing
 // a round takes as long as it did once.
@@ -332,8 +338,8 @@ func (g *gate) fits() error {
 	all := (setup + time.Duration(needed)*(g.linking+measure) + g.Reserve).Round(time.Second)
 	switch {
 	case setup+measure+g.Reserve > budget:
-		return fmt.Errorf("the budget of %v ends before the first round would: setting up took %v, a round takes about %v, and %d rounds need %v in all",
-			budget, setup.Round(time.Second), (g.linking + measure).Round(time.Second), needed, all)
+		return BudgetError(fmt.Sprintf("the budget of %v ends before the first round would: setting up took %v, a round takes about %v, and %d rounds need %v in all",
+			budget, setup.Round(time.Second), (g.linking + measure).Round(time.Second), needed, all))
 	case all > budget:
 		g.Warn(fmt.Sprintf("the budget of %v may be too short to prove anything: %d rounds of about %v each are needed, and %v with setting up",
 			budget, needed, (g.linking + measure).Round(time.Second/10), all))

@@ -56,7 +56,8 @@ func newGate() *cobra.Command {
 		Long: paragraphs(`Compare the benchmarks of any Go module between a git revision (base) and the
 files as they are now (head), and exit with 0 if nothing is proved to be worse
 than its threshold, 1 if something is, 2 if it could not be measured, and 3 if the
-machine was unfit. --prove demands proof that nothing is: 2 where there is none.`,
+machine was unfit or the budget too short. --prove demands proof that nothing is: 2
+where there is none.`,
 			`Both revisions are built, base in a directory of its own that is removed again:
 the repository is only read. Submodules are what the revision says; a replacement
 or workspace outside of the repository is the same for both. Benchmarks run
@@ -148,14 +149,17 @@ func (f *gateFlags) check() error {
 }
 
 // run measures and judges. Whatever keeps it from a verdict ends with 2, for it
-// is never a pass and no regression.
+// is never a pass and no regression; too short a budget with 3: more time may do.
 func (f *gateFlags) run(cmd *cobra.Command, patterns []string) error {
 	compare := f.compare
 	if f.baseline != "" {
 		compare = f.compareBaseline
 	}
 	report, err := f.recorded(cmd, patterns, compare)
+	var budget gate.BudgetError
 	switch {
+	case errors.As(err, &budget):
+		return &cli.EndError{Status: 3, Err: err}
 	case errors.Is(err, context.Canceled) && report == nil:
 		return &cli.EndError{Status: 2, Err: fmt.Errorf("no round was measured: %w", context.Canceled)}
 	case errors.Is(err, context.Canceled) && report != nil:

@@ -170,7 +170,7 @@ func (f *gateFlags) find(ctx context.Context, c *gateSubject, start time.Time) (
 	defer cancel()
 	both, differ, err := c.Find(limited)
 	if err != nil && ctx.Err() == nil && limited.Err() != nil {
-		return nil, nil, fmt.Errorf("building both sides and listing their benchmarks takes longer than the budget of %v", f.budget)
+		return nil, nil, gate.BudgetError(fmt.Sprintf("building both sides and listing their benchmarks takes longer than the budget of %v", f.budget))
 	}
 	return both, differ, err
 }
