@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
 	"onebit/formats"
 	"onebit/internal/clock"
+	"onebit/internal/deviation"
 	"onebit/models/engine"
 )
 
@@ -181,39 +181,17 @@ func (h *headTrial) try(to *formats.Type) (out HeadTrial, err error) {
 // compare returns the errors of y, n × rows, among the rows that are tried.
 func (h *headTrial) compare(y []float32) (kld, nmse float64) {
 	vocab, n := h.model.Head.Rows, len(h.rows)
-	want, got := make([]float64, n), make([]float64, n)
-	var wrong, signal float64
+	want := make([]float32, n)
+	var sum deviation.Sum
 	for c := range h.n {
 		for i, r := range h.rows {
-			want[i], got[i] = float64(h.logits[c*vocab+r]), float64(y[c*n+i])
-			d := got[i] - want[i]
-			wrong += d * d
-			signal += want[i] * want[i]
+			want[i] = h.logits[c*vocab+r]
 		}
-		kld += divergence(want, got)
+		got := y[c*n:][:n]
+		sum.Add(deviation.Of(got, want))
+		kld += deviation.Predict(want).Divergence(deviation.Predict(got))
 	}
-	if signal > 0 {
-		nmse = wrong / signal
-	}
-	return kld / float64(h.n), nmse
-}
-
-// divergence is Σ p·(log p − log q) of the softmaxes p and q of two lists of logits.
-func divergence(want, got []float64) (kld float64) {
-	p, q := logSum(want), logSum(got)
-	for i, z := range want {
-		kld += math.Exp(z-p) * ((z - p) - (got[i] - q))
-	}
-	return kld
-}
-
-// logSum is log Σ exp z.
-func logSum(z []float64) (sum float64) {
-	top := slices.Max(z)
-	for _, v := range z {
-		sum += math.Exp(v - top)
-	}
-	return top + math.Log(sum)
+	return kld / float64(h.n), sum.NMSE()
 }
 
 // sampledRows returns rows, in order: all of a small vocabulary, and else the likeliest

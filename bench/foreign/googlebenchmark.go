@@ -87,12 +87,12 @@ func readGoogleBenchmark(data []byte) (*results.Set, error) {
 }
 
 // remarshal reads fields that are already apart.
-func remarshal(fields map[string]json.RawMessage, into any) error {
+func remarshal(fields map[string]json.RawMessage, dst any) error {
 	text, err := json.Marshal(fields)
 	if err != nil {
 		return err
 	}
-	return json.Unmarshal(text, into)
+	return json.Unmarshal(text, dst)
 }
 
 func (f googleFile) header() []results.Setting {

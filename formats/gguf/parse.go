@@ -223,14 +223,14 @@ func (p *parser) placeTensors(chosen choices) {
 			next := &p.tensors[order[k+1]]
 			room = extent{bytes: next.Offset - p.tensors[i].Offset, align: p.alignment, target: "tensor " + term.QuoteAlways(next.Name)}
 		}
-		if p.settle(i, room, chosen); p.err != nil {
+		if p.resolveType(i, room, chosen); p.err != nil {
 			return
 		}
 	}
 }
 
-// settle finds tensor i's type and size and checks them against its room.
-func (p *parser) settle(i int, room extent, chosen choices) {
+// resolveType finds tensor i's type and size and checks them against its room.
+func (p *parser) resolveType(i int, room extent, chosen choices) {
 	t, d := &p.tensors[i], p.descriptions[i]
 	p.tensor = t.Name
 	if room.bytes == 0 {

@@ -29,3 +29,24 @@ func TestNMSEOfNothing(t *testing.T) {
 		t.Errorf("a NaN is lost: %+v", nan)
 	}
 }
+
+// By hand: of (3/4, 1/4) and (1/2, 1/2), with any constant in the logits.
+func TestPrediction(t *testing.T) {
+	near := func(what string, got, want float64) {
+		t.Helper()
+		if !(math.Abs(got-want) < 1e-6) {
+			t.Errorf("%s is %v, want %v", what, got, want)
+		}
+	}
+	p := Predict([]float32{2 + float32(math.Log(3)), 2})
+	q := Predict([]float32{-7, -7})
+	near("NLL", p.NLL(1), math.Log(4))
+	near("norm", q.Norm, -7+math.Ln2)
+	near("divergence of equals", q.Divergence(q), 0)
+	near("divergence", q.Divergence(p), math.Log(2/math.Sqrt(3)))
+	q.Floor = -math.Ln2
+	near("divergence below the floor", q.Divergence(p), 0)
+	if bad := Predict([]float32{0, float32(math.NaN())}).Norm; !math.IsNaN(bad) {
+		t.Errorf("a NaN is lost: %v", bad)
+	}
+}

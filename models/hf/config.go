@@ -204,7 +204,7 @@ func (r *configReader) read() config {
 	}
 	c.HeadDim = r.countOr(arch.KeyKeyLength, c.HeadDim)
 	share := r.rope(&c, class.Turned)
-	c.RopeDim = r.turned(share, c.HeadDim)
+	c.RopeDim = r.ropeDim(share, c.HeadDim)
 	switch long := c.RopeScaling.Type == arch.LongRope; {
 	case slices.Contains(out.table.Keys, arch.KeyEmbeddingScale):
 		r.scales(&c)

@@ -13,9 +13,9 @@ const (
 	recurrent = "linear_attention"
 )
 
-// turned returns how many values of a head its share makes, 0 for all. Source:
+// ropeDim returns how many values of a head its share makes, 0 for all. Source:
 // huggingface/transformers modeling_rope_utils.py, where the product is cut down too.
-func (r *configReader) turned(share float32, head int) int {
+func (r *configReader) ropeDim(share float32, head int) int {
 	n := int(float32(head) * share)
 	switch {
 	case !(share > 0 && share <= 1) || n == 0:

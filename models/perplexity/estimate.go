@@ -7,6 +7,7 @@ import (
 
 	"github.com/montanaflynn/stats"
 
+	"onebit/internal/deviation"
 	"onebit/models"
 )
 
@@ -112,18 +113,18 @@ func (e *Estimate) add(logits, reference []float32, saved *LogitReader, token in
 	if reference != nil && len(reference) != len(logits) {
 		return fmt.Errorf("the reference has %d tokens and the model %d", len(reference), len(logits))
 	}
-	q := predictionOf(logits)
-	nll := q.nll(token)
+	q := deviation.Predict(logits)
+	nll := q.NLL(token)
 	if !finite(nll) {
 		return models.ErrNotFinite
 	}
 	if reference != nil {
-		p := predictionOf(reference)
+		p := deviation.Predict(reference)
 		if saved != nil {
-			if err := saved.checkSum(p.norm); err != nil {
+			if err := saved.checkSum(p.Norm); err != nil {
 				return err
 			}
-			p.norm, p.floor = 0, savedFloor
+			p.Norm, p.Floor = 0, savedFloor
 		}
 		if err := e.compare(p, q, token); err != nil {
 			return err
@@ -134,9 +135,9 @@ func (e *Estimate) add(logits, reference []float32, saved *LogitReader, token in
 	return nil
 }
 
-func (e *Estimate) compare(p, q prediction, token int) error {
-	kld := p.divergence(q)
-	nll, reference := q.nll(token), p.nll(token)
+func (e *Estimate) compare(p, q deviation.Prediction, token int) error {
+	kld := p.Divergence(q)
+	nll, reference := q.NLL(token), p.NLL(token)
 	if !finite(kld) || !finite(reference) {
 		return models.ErrNotFinite
 	}
@@ -148,47 +149,16 @@ func (e *Estimate) compare(p, q prediction, token int) error {
 	e.ProbDiff.add(diff)
 	e.ProbDiffSq.add(diff * diff)
 	same := 0.0
-	if p.top[0] == q.top[0] {
+	tops, others := likeliest(p.Z), likeliest(q.Z)
+	if tops[0] == others[0] {
 		same = 1
 	}
 	e.SameTop.add(same)
-	e.Top5.add(p.top.overlap(q.top))
+	e.Top5.add(tops.overlap(others))
 	return nil
 }
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
-
-// A prediction is a distribution of the next token: ln p = z - norm. Tokens
-// with ln p at the floor or below have no share in a divergence.
-type prediction struct {
-	z           []float32
-	norm, floor float64
-	top         ranking
-}
-
-// predictionOf normalizes logits: norm = ln Σ exp z.
-func predictionOf(z []float32) prediction {
-	top := likeliest(z)
-	most := float64(z[top[0]])
-	var sum float64
-	for _, x := range z {
-		sum += math.Exp(float64(x) - most)
-	}
-	return prediction{z, most + math.Log(sum), math.Inf(-1), top}
-}
-
-func (p prediction) nll(token int) float64 { return p.norm - float64(p.z[token]) }
-
-// divergence returns Σ p ln(p/q). Rounding may leave it a little below 0.
-func (p prediction) divergence(q prediction) float64 {
-	var sum float64
-	for i, x := range p.z {
-		if lnP := float64(x) - p.norm; lnP > p.floor {
-			sum += math.Exp(lnP) * (lnP - (float64(q.z[i]) - q.norm))
-		}
-	}
-	return sum
-}
 
 // A ranking is the likeliest tokens, the likeliest first, of equals the one
 // with the lower id. Where a vocabulary has fewer, -1 stands for none.

@@ -11,6 +11,7 @@ import (
 	"math"
 	"slices"
 
+	"onebit/internal/deviation"
 	"onebit/models"
 )
 
@@ -134,15 +135,15 @@ func (w *LogitWriter) write(logits []float32) error {
 	if w.wanted--; w.wanted < 0 {
 		return errors.New("more tokens are scored than the file's windows have")
 	}
-	p := predictionOf(logits)
-	most := float64(logits[p.top[0]])
+	norm := deviation.Predict(logits).Norm
+	most := float64(slices.Max(logits))
 	least := max(float64(slices.Min(logits)), most-logitRange)
-	if !finite(p.norm) || !finite(least) {
+	if !finite(norm) || !finite(least) {
 		return models.ErrNotFinite
 	}
 	scale := (most - least) / logitCodes
 	binary.LittleEndian.PutUint32(w.row, math.Float32bits(float32(scale)))
-	binary.LittleEndian.PutUint32(w.row[4:], math.Float32bits(float32(least-p.norm)))
+	binary.LittleEndian.PutUint32(w.row[4:], math.Float32bits(float32(least-norm)))
 	for i, x := range logits {
 		code := 0.0
 		if scale > 0 {

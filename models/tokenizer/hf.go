@@ -413,14 +413,14 @@ func (t *tokenJSON) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-func readConfig(dir, name string, into any) error {
+func readConfig(dir, name string, dst any) error {
 	file := filepath.Join(dir, name)
 	data, err := bounded.ReadFile(file, mostBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err == nil {
-		err = json.Unmarshal(data, into)
+		err = json.Unmarshal(data, dst)
 	}
 	return inFile(file, err)
 }

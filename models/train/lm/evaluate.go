@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"math"
+
+	"onebit/internal/deviation"
 )
 
 // A Score is how well a text is predicted.
@@ -61,7 +63,7 @@ func (m *Model) evaluate(ctx context.Context, tokens []int32, some []view, bytes
 		losses := make([]float64, len(window))
 		m.build.Pool.ForEach(len(window)-v.first, func(i int) {
 			at := v.first + i
-			losses[at] = nats(logits[(at-1)*vocab:at*vocab], window[at])
+			losses[at] = deviation.Predict(logits[(at-1)*vocab : at*vocab]).NLL(int(window[at]))
 		})
 		for _, loss := range losses[v.first:] {
 			s.Nats += loss
@@ -70,17 +72,4 @@ func (m *Model) evaluate(ctx context.Context, tokens []int32, some []view, bytes
 	}
 	s.Bytes = bytesPerToken * float64(s.Tokens)
 	return s, nil
-}
-
-// nats is -ln of the probability that logits give a token.
-func nats(logits []float32, token int32) float64 {
-	most := logits[0]
-	for _, z := range logits {
-		most = max(most, z)
-	}
-	var sum float64
-	for _, z := range logits {
-		sum += math.Exp(float64(z - most))
-	}
-	return math.Log(sum) - float64(logits[token]-most)
 }

@@ -5,12 +5,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"onebit/formats"
 	"onebit/formats/container"
 	"onebit/internal/aligned"
+	"onebit/internal/deviation"
 	"onebit/kernels"
 	"onebit/kernels/vectors"
 	"onebit/models/arch"
@@ -137,7 +137,7 @@ func (d *teacher) distil(ids, targets []int32, logits, grad []float32, loss floa
 		row := func(x []float32) []float32 { return x[r*vocab : (r+1)*vocab] }
 		p := row(d.p)
 		d.loops.Softmax(p, row(z))
-		divergences[r] = divergence(p, row(z), row(logits), d.loops)
+		divergences[r] = deviation.Predict(row(z)).Divergence(deviation.Predict(row(logits)))
 		// CrossEntropy left (softmax - onehot)/rows.
 		row(grad)[targets[r]] += factor
 		d.loops.Axpy(row(grad), -factor, p)
@@ -147,23 +147,4 @@ func (d *teacher) distil(ids, targets []int32, logits, grad []float32, loss floa
 		sum += x
 	}
 	return (1-d.share)*loss + d.share*sum/float64(len(ids))
-}
-
-// divergence is Σ p·ln(p/q), where p is the softmax of z and q that of y.
-func divergence(p, z, y []float32, v *vectors.Variant) float64 {
-	var sum float64
-	for i, x := range p {
-		sum += float64(x) * float64(z[i]-y[i])
-	}
-	return sum - logSum(z, v) + logSum(y, v)
-}
-
-// logSum is ln Σ exp z.
-func logSum(z []float32, v *vectors.Variant) float64 {
-	most := v.Max(z)
-	var sum float64
-	for _, x := range z {
-		sum += math.Exp(float64(x - most))
-	}
-	return float64(most) + math.Log(sum)
 }

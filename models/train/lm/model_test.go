@@ -12,6 +12,7 @@ import (
 	"onebit/formats"
 	"onebit/formats/container"
 	"onebit/formats/gguf"
+	"onebit/internal/deviation"
 	"onebit/internal/require"
 	"onebit/kernels"
 	"onebit/models"
@@ -272,7 +273,7 @@ func engineLogits(t *testing.T, f *gguf.File, ids []int32) (out []float32) {
 func meanNats(logits []float32, ids []int32, vocab int) (sum float64) {
 	n := len(ids) - 1
 	for i := range n {
-		sum += nats(logits[i*vocab:(i+1)*vocab], ids[i+1])
+		sum += deviation.Predict(logits[i*vocab : (i+1)*vocab]).NLL(int(ids[i+1]))
 	}
 	return sum / float64(n)
 }
