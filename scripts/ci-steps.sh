@@ -71,7 +71,7 @@ listed() { go list -f '{{.ImportPath}} {{.GoFiles}} {{.SFiles}} {{.TestGoFiles}}
 
 # changed_by SETTING… [-- PATTERN…]: the packages, of those that the patterns
 # match, that consist of other files under these settings of the go command; in
-# full, all of them.
+# full, all that have any.
 changed_by() {
 	local settings=()
 	while [ $# -gt 0 ] && [ "$1" != -- ]; do
@@ -81,7 +81,7 @@ changed_by() {
 	shift || true
 	[ $# -gt 0 ] || set -- ./...
 	if in_full; then
-		go list "$@"
+		env "${settings[@]}" go list "$@"
 	else
 		comm -13 <(listed "$@") <(env "${settings[@]}" bash -c "$(declare -f listed)"'; listed "$@"' listed "$@") | cut -d' ' -f1
 	fi
