@@ -63,20 +63,20 @@ func (r *Runner) Plan(s Suite) Plan {
 	if r.Start != nil {
 		return r.planProcesses(s)
 	}
-	var entries, short int
+	var arms, short int
 	var reserved time.Duration
 	for _, g := range s.groups() {
-		entries += g.entries()
+		arms += g.arms()
 		short += g.short()
 		reserved += r.reserved(g)
 	}
 	p := r.plan(short, r.Budget-reserved)
-	p.Samples = entries * p.Count
+	p.Samples = arms * p.Count
 	p.Estimate += reserved
 	return p
 }
 
-// longRounds is how long a group's long entries take at least, with a round to
+// longRounds is how long a group's long arms take at least, with a round to
 // calibrate.
 func (r *Runner) longRounds(g *group) time.Duration {
 	count := r.Count
@@ -95,8 +95,8 @@ func (r *Runner) reserved(g *group) time.Duration {
 	return sum
 }
 
-// plan plans for some entries of the rounds and the budget left for them.
-func (r *Runner) plan(entries int, budget time.Duration) Plan {
+// plan plans for some arms of the rounds and the budget left for them.
+func (r *Runner) plan(arms int, budget time.Duration) Plan {
 	p := Plan{Count: r.Count, Time: r.Time}
 	if p.Count == 0 {
 		p.Count = r.usualRounds()
@@ -104,13 +104,13 @@ func (r *Runner) plan(entries int, budget time.Duration) Plan {
 	if p.Time == 0 {
 		p.Time = defaultTime
 		if r.Budget > 0 {
-			turns := max(1, entries*(p.Count+extraRounds))
+			turns := max(1, arms*(p.Count+extraRounds))
 			share := time.Duration(measuring * float64(budget) / float64(turns))
 			p.Time = min(max(share, minTime), maxTime)
 		}
 	}
-	p.Samples = entries * p.Count
-	turns := float64(entries * (p.Count + extraRounds))
+	p.Samples = arms * p.Count
+	turns := float64(arms * (p.Count + extraRounds))
 	p.Estimate = time.Duration(turns * float64(p.Time) / measuring)
 	return p
 }
@@ -173,11 +173,11 @@ func (s Suite) groups() []*group {
 	return all
 }
 
-// entries is how many samples one round of a group takes: its cases, and the
+// arms is how many samples one round of a group takes: its cases, and the
 // doubles of those that are in an A/A pair.
-func (g *group) entries() int { return len(g.cases) + len(g.doubled) }
+func (g *group) arms() int { return len(g.cases) + len(g.doubled) }
 
-// short is how many of the entries are not long.
+// short is how many of the arms are not long.
 func (g *group) short() (n int) {
 	g.each(func(c Case) {
 		if c.Expect == 0 {
@@ -191,7 +191,7 @@ func (g *group) short() (n int) {
 // being far behind take as long as measuring what is near: about 4000 × 4000.
 const setUpOps = 16 << 20
 
-// weight is how much of a budget the entries that are not long want, in terms of small
+// weight is how much of a budget the arms that are not long want, in terms of small
 // ones.
 func (g *group) weight() (sum float64) {
 	g.each(func(c Case) {
@@ -202,13 +202,13 @@ func (g *group) weight() (sum float64) {
 	return sum
 }
 
-// long is how long a round of the long entries takes.
+// long is how long a round of the long arms takes.
 func (g *group) long() (sum time.Duration) {
 	g.each(func(c Case) { sum += c.Expect })
 	return sum
 }
 
-// each calls f with the case of each entry.
+// each calls f with the case of each arm.
 func (g *group) each(f func(Case)) {
 	for _, c := range g.cases {
 		f(c)

@@ -10,7 +10,7 @@ import (
 
 func (run *run) write(samples []*taken) error {
 	for _, t := range samples {
-		if err := run.emit(results.Sample{Name: results.Name{Full: t.entry.name}, Iters: t.ops, Values: t.values(), Slices: t.byPass}); err != nil {
+		if err := run.emit(results.Sample{Name: results.Name{Full: t.arm.name}, Iters: t.ops, Values: t.values(), Slices: t.byPass}); err != nil {
 			return err
 		}
 	}

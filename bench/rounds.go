@@ -10,11 +10,11 @@ import (
 )
 
 // rounds takes the samples of a group, and says what share of them it has.
-func (run *run) rounds(ctx context.Context, turns []*entry, deadline time.Time, plan Plan, done func(share float64)) error {
+func (run *run) rounds(ctx context.Context, turns []*arm, deadline time.Time, plan Plan, done func(share float64)) error {
 	defer done(1)
-	run.settle(turns, deadline, plan)
+	run.chooseLengths(turns, deadline, plan)
 	count := run.groupRounds(roundTime(turns), deadline.Sub(run.now()))
-	run.total = len(run.results.Samples) + count*len(turns) + run.entriesLeft*plan.Count
+	run.total = len(run.results.Samples) + count*len(turns) + run.armsLeft*plan.Count
 	for round := range count {
 		if round >= run.leastRounds() && run.late(deadline) {
 			run.total -= (count - round) * len(turns)
@@ -33,14 +33,14 @@ func (run *run) rounds(ctx context.Context, turns []*entry, deadline time.Time, 
 	return nil
 }
 
-// settle chooses how long the samples of a group are: as asked for, or as long as fit.
-func (run *run) settle(turns []*entry, deadline time.Time, plan Plan) {
+// chooseLengths chooses how long the samples of a group are: as asked for, or as long as fit.
+func (run *run) chooseLengths(turns []*arm, deadline time.Time, plan Plan) {
 	target := max(plan.Time, run.shortest())
 	if run.Time == 0 && run.Budget > 0 {
 		target = max(fitting(turns, plan.Count, deadline.Sub(run.now())), run.shortest())
 	}
 	for _, e := range turns {
-		e.settle(target, run.sliceTime(target))
+		e.size(target, run.sliceTime(target))
 	}
 }
 
@@ -50,13 +50,13 @@ func (run *run) late(deadline time.Time) bool {
 	return run.Count == 0 && run.Budget > 0 && run.now().After(deadline)
 }
 
-// round takes one sample of every entry, slice by slice in passes: what drifts (clock,
-// temperature, neighbours) meets all alike. It returns the entries of the next round,
+// round takes one sample of every arm, slice by slice in passes: what drifts (clock,
+// temperature, neighbours) meets all alike. It returns the arms of the next round,
 // which lack those that failed.
-func (run *run) round(ctx context.Context, entries []*entry) (next []*entry, err error) {
+func (run *run) round(ctx context.Context, arms []*arm) (next []*arm, err error) {
 	// No slice pays for the garbage of another. run.slice collects it.
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
-	turns, passes := run.turns(entries)
+	turns, passes := run.turns(arms)
 	states := make(map[string][]results.Metric) // of the machine, by class
 	var held []*taken
 	// What still waits for a ceiling, whose turn did not come, must not be lost.
@@ -96,16 +96,16 @@ func (run *run) round(ctx context.Context, entries []*entry) (next []*entry, err
 			run.canary.sing(run.current)
 		}
 	}
-	return slices.DeleteFunc(entries, func(e *entry) bool { return failed[e.Name] }), nil
+	return slices.DeleteFunc(arms, func(e *arm) bool { return failed[e.Name] }), nil
 }
 
-// turns are the entries' shares of a round, which has so many passes.
-func (run *run) turns(entries []*entry) (turns []*turn, passes int) {
-	for _, e := range entries {
+// turns are the arms' shares of a round, which has so many passes.
+func (run *run) turns(arms []*arm) (turns []*turn, passes int) {
+	for _, e := range arms {
 		passes = max(passes, e.slices)
 	}
-	for _, e := range entries {
-		turns = append(turns, &turn{entry: e, phase: run.rng.IntN(passes), perOp: make([]float64, passes)})
+	for _, e := range arms {
+		turns = append(turns, &turn{arm: e, phase: run.rng.IntN(passes), perOp: make([]float64, passes)})
 	}
 	return turns, passes
 }

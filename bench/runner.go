@@ -100,14 +100,14 @@ type run struct {
 	models  map[string]string           // digests of their weights, by name
 
 	start       time.Time
-	entriesLeft int           // entries of groups not yet begun
+	armsLeft    int           // arms of groups not yet begun
 	shortLeft   int           // those of them that are not long
 	weightLeft  float64       // and what they weigh
 	reservedFor time.Duration // what groups not yet begun have reserved
 	total       int           // samples forecast
 	forecast    Plan          // of the whole run
 	done        time.Duration // of the forecast, what is done
-	perShort    time.Duration // of the forecast, what is a short entry's
+	perShort    time.Duration // of the forecast, what is a short arm's
 
 	heap uint64 // live bytes after the last collection
 
@@ -127,7 +127,7 @@ func newRun(r *Runner, suite Suite, out io.Writer, only ...string) *run {
 	run.canary = newCanary(loop, run.now, run.step)
 	run.start = run.now()
 	for _, g := range run.wanted(suite) {
-		run.entriesLeft += g.entries()
+		run.armsLeft += g.arms()
 		run.shortLeft += g.short()
 		run.weightLeft += g.weight()
 		run.reservedFor += r.reserved(g)
@@ -203,16 +203,16 @@ func (run *run) ask(doubts func() []string) error {
 func (run *run) group(ctx context.Context, g *group) (err error) {
 	deadline, plan := run.begin(g)
 	run.current = results.OneLine(g.name)
-	entries, err := run.setUp(ctx, g.cases)
+	arms, err := run.setUp(ctx, g.cases)
 	defer func() {
-		if cerr := run.close(entries); err == nil {
+		if cerr := run.close(arms); err == nil {
 			err = cerr
 		}
 	}()
 	if err != nil {
 		return err
 	}
-	correct, err := run.verify(ctx, entries)
+	correct, err := run.verify(ctx, arms)
 	if err != nil {
 		return err
 	}
@@ -293,15 +293,15 @@ func (run *run) begin(g *group) (deadline time.Time, plan Plan) {
 	left := run.Budget - run.reservedFor - run.now().Sub(run.start)
 	share := time.Duration(float64(left) * g.weight() / max(run.weightLeft, 1))
 	plan = run.plan(short, share)
-	run.entriesLeft -= g.entries()
+	run.armsLeft -= g.arms()
 	run.shortLeft -= short
 	run.weightLeft -= g.weight()
 	run.reservedFor -= run.reserved(g)
 	return run.now().Add(share + run.longRounds(g)), plan
 }
 
-func (run *run) setUp(ctx context.Context, cases []Case) ([]*entry, error) {
-	var entries []*entry
+func (run *run) setUp(ctx context.Context, cases []Case) ([]*arm, error) {
+	var arms []*arm
 	for _, c := range cases {
 		if slices.Contains(run.skip, c.Name) {
 			continue
@@ -309,24 +309,24 @@ func (run *run) setUp(ctx context.Context, cases []Case) ([]*entry, error) {
 		run.report(c, "setup")
 		inst, err := c.Setup(ctx)
 		if err == nil {
-			entries = append(entries, &entry{Case: c, name: c.Name, inst: inst, class: run.results.Class(results.ParseName(c.Name))})
+			arms = append(arms, &arm{Case: c, name: c.Name, inst: inst, class: run.results.Class(results.ParseName(c.Name))})
 		}
 		if ctx.Err() != nil {
-			return entries, ctx.Err()
+			return arms, ctx.Err()
 		}
 		if err != nil {
 			if err := run.fail(c.Name, fmt.Errorf("setup: %w", err)); err != nil {
-				return entries, err
+				return arms, err
 			}
 		}
 	}
-	return entries, nil
+	return arms, nil
 }
 
-// verify returns the entries whose results are right.
-func (run *run) verify(ctx context.Context, entries []*entry) ([]*entry, error) {
-	var correct []*entry
-	for _, e := range entries {
+// verify returns the arms whose results are right.
+func (run *run) verify(ctx context.Context, arms []*arm) ([]*arm, error) {
+	var correct []*arm
+	for _, e := range arms {
 		run.report(e.Case, "verify")
 		found, err := e.inst.Verify(ctx)
 		if ctx.Err() != nil {
@@ -347,33 +347,33 @@ func (run *run) verify(ctx context.Context, entries []*entry) ([]*entry, error) 
 	return correct, nil
 }
 
-func (run *run) findCeilings(entries []*entry) (err error) {
-	for _, e := range entries {
-		if e.roof, err = run.findCeiling(entries, e.Roof); err != nil {
+func (run *run) findCeilings(arms []*arm) (err error) {
+	for _, e := range arms {
+		if e.roof, err = run.findCeiling(arms, e.Roof); err != nil {
 			return err
 		}
-		if e.peak, err = run.findCeiling(entries, e.Peak); err != nil {
+		if e.peak, err = run.findCeiling(arms, e.Peak); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (run *run) findCeiling(entries []*entry, name string) (*entry, error) {
-	i := slices.IndexFunc(entries, func(e *entry) bool { return e.name == name })
+func (run *run) findCeiling(arms []*arm, name string) (*arm, error) {
+	i := slices.IndexFunc(arms, func(e *arm) bool { return e.name == name })
 	switch {
 	case name == "":
 		return nil, nil
 	case i < 0:
 		return nil, run.warn("no share of " + name + " can be given: it failed")
 	}
-	return entries[i], nil
+	return arms[i], nil
 }
 
-// calibrate returns the entries that could be run.
-func (run *run) calibrate(ctx context.Context, entries []*entry) ([]*entry, error) {
-	var able []*entry
-	for _, e := range entries {
+// calibrate returns the arms that could be run.
+func (run *run) calibrate(ctx context.Context, arms []*arm) ([]*arm, error) {
+	var able []*arm
+	for _, e := range arms {
 		run.report(e.Case, "calibrate")
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -393,8 +393,8 @@ func (run *run) calibrate(ctx context.Context, entries []*entry) ([]*entry, erro
 	return able, nil
 }
 
-func (run *run) close(entries []*entry) error {
-	for _, e := range slices.Backward(entries) {
+func (run *run) close(arms []*arm) error {
+	for _, e := range slices.Backward(arms) {
 		if err := e.inst.Close(); err != nil {
 			if err := run.warn(fmt.Sprintf("closing %s: %v", e.name, err)); err != nil {
 				return err

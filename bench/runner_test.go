@@ -863,11 +863,11 @@ func TestCalibration(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := &entry{Case: c, inst: inst}
+		e := &arm{Case: c, inst: inst}
 		if err := e.calibrate(t.Context(), l.now, time.Millisecond); err != nil {
 			t.Fatal(err)
 		}
-		e.settle(10*time.Millisecond, time.Millisecond)
+		e.size(10*time.Millisecond, time.Millisecond)
 		if e.slices != tc.slices || e.n != tc.n || e.warm != tc.warm {
 			t.Errorf("%v: %d slices of %d, warm %d; want %d of %d, %d", tc.op, e.slices, e.n, e.warm, tc.slices, tc.n, tc.warm)
 		}
@@ -978,7 +978,7 @@ func TestSlowRoundsEndEarly(t *testing.T) {
 
 func TestPlan(t *testing.T) {
 	l := newLab()
-	cases := fourCases(l).Cases // 4 and their doubles: 8 entries
+	cases := fourCases(l).Cases // 4 and their doubles: 8 arms
 	for _, tc := range []struct {
 		r    Runner
 		want Plan

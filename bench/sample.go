@@ -12,13 +12,13 @@ import (
 	"onebit/bench/results"
 )
 
-// An entry takes one turn in each round: a case, or its double in an A/A pair.
-type entry struct {
+// An arm takes one turn in each round: a case, or its double in an A/A pair.
+type arm struct {
 	Case
 	name string
 	inst Instance
-	roof *entry // its ceiling in bytes; nil if there is none
-	peak *entry // its ceiling in multiply-adds; nil if there is none
+	roof *arm // its ceiling in bytes; nil if there is none
+	peak *arm // its ceiling in multiply-adds; nil if there is none
 
 	exact []results.Metric // values that accompany every sample
 	once  []results.Metric // values that accompany the first sample
@@ -37,7 +37,7 @@ type entry struct {
 
 // run performs n operations, and returns how long they took in all and, of
 // that, the time that counts.
-func (e *entry) run(ctx context.Context, now func() time.Time, n int) (cost, counted time.Duration, err error) {
+func (e *arm) run(ctx context.Context, now func() time.Time, n int) (cost, counted time.Duration, err error) {
 	start := now()
 	err = e.inst.Run(ctx, n)
 	cost = max(now().Sub(start), 1)
@@ -49,7 +49,7 @@ func (e *entry) run(ctx context.Context, now func() time.Time, n int) (cost, cou
 
 // note sorts the known values into those of every sample and of the first.
 // Of two values of one unit the later holds.
-func (e *entry) note(metrics []results.Metric) {
+func (e *arm) note(metrics []results.Metric) {
 	for i, m := range metrics {
 		later := func(o results.Metric) bool { return o.Unit == m.Unit }
 		if slices.ContainsFunc(metrics[i+1:], later) {
@@ -85,7 +85,7 @@ const (
 )
 
 // calibrate finds how long an operation lasts, from some that take so long or more.
-func (e *entry) calibrate(ctx context.Context, now func() time.Time, least time.Duration) error {
+func (e *arm) calibrate(ctx context.Context, now func() time.Time, least time.Duration) error {
 	n := 1
 	for {
 		cost, d, err := e.run(ctx, now, n)
@@ -115,15 +115,15 @@ func (run *run) sliceTime(target time.Duration) time.Duration {
 
 // lengthen raises the operations of a slice that turned out shorter than the
 // clock can tell.
-func (e *entry) lengthen(elapsed, shortest time.Duration) {
+func (e *arm) lengthen(elapsed, shortest time.Duration) {
 	factor := min(max(5*shortest/(4*elapsed), 2), 100)
 	e.n = min(e.n*int(factor), maxOps)
 }
 
-// settle finds how many operations fill a slice, and how many slices a sample. A case
+// size finds how many operations fill a slice, and how many slices a sample. A case
 // that is far behind has one slice, and as few operations as last as long: the time
 // is better spent on those that are near each other.
-func (e *entry) settle(target, slice time.Duration) {
+func (e *arm) size(target, slice time.Duration) {
 	fill := func(d time.Duration) int { return int(min(max(math.Round(float64(d)/e.op), 1), maxOps)) }
 	if e.n = fill(slice); e.op < float64(longSlice) {
 		e.n = max(e.n, min(leastOps, fill(target)))
@@ -141,15 +141,15 @@ func (e *entry) settle(target, slice time.Duration) {
 	}
 }
 
-// fitting is how long samples may last that so many rounds of these entries fit into
+// fitting is how long samples may last that so many rounds of these arms fit into
 // the time that is left. Those whose operation lasts longer have one, and those far
 // behind have few.
-func fitting(entries []*entry, rounds int, left time.Duration) time.Duration {
+func fitting(arms []*arm, rounds int, left time.Duration) time.Duration {
 	const spare = 0.95 // of the time, for clocks and canaries
 	sample := maxTime
 	for range 3 { // each knows better who is too long for it
 		each, share := spare*float64(left)/float64(rounds), 0.0
-		for _, e := range entries {
+		for _, e := range arms {
 			switch own := float64(e.cost); {
 			case e.far:
 				each -= max(own, float64(shortSlice))
@@ -165,19 +165,19 @@ func fitting(entries []*entry, rounds int, left time.Duration) time.Duration {
 }
 
 // markFar finds who is far behind others of the same work and class.
-func markFar(entries []*entry) {
+func markFar(arms []*arm) {
 	type work struct {
 		ops   int64
 		class string
 	}
 	fastest := make(map[work]float64)
-	for _, e := range entries {
+	for _, e := range arms {
 		of := work{e.Ops, e.class}
 		if best, ok := fastest[of]; !e.Ceiling && (!ok || e.op < best) {
 			fastest[of] = e.op
 		}
 	}
-	for _, e := range entries {
+	for _, e := range arms {
 		if e.behind = 1; e.Ops > 0 && !e.Ceiling {
 			e.behind = e.op / fastest[work{e.Ops, e.class}]
 		}
@@ -185,10 +185,10 @@ func markFar(entries []*entry) {
 	}
 }
 
-// roundTime is how long a round of these entries takes.
-func roundTime(entries []*entry) time.Duration {
+// roundTime is how long a round of these arms takes.
+func roundTime(arms []*arm) time.Duration {
 	var sum time.Duration
-	for _, e := range entries {
+	for _, e := range arms {
 		sum += time.Duration(e.slices*(e.n+e.warm)) * e.cost
 	}
 	return sum
@@ -198,12 +198,12 @@ func roundTime(entries []*entry) time.Duration {
 // the case's instance: nothing differs but the label. A case that is far behind
 // has none, for nobody asks by how little it is, nor one that another process may
 // find so.
-func (run *run) withDoubles(entries []*entry, g *group) []*entry {
-	all := slices.Clone(entries)
+func (run *run) withDoubles(arms []*arm, g *group) []*arm {
+	all := slices.Clone(arms)
 	doubled := g.doubles(run.results.Setting(results.ClassesKey), func(name string) bool {
-		return slices.ContainsFunc(entries, func(e *entry) bool { return e.Name == name && e.behind < noise.FarBehind/2 })
+		return slices.ContainsFunc(arms, func(e *arm) bool { return e.Name == name && e.behind < noise.FarBehind/2 })
 	})
-	for _, e := range entries {
+	for _, e := range arms {
 		if doubled[e.Name] {
 			double := *e
 			double.name = results.DoubleName(e.Name)
@@ -213,7 +213,7 @@ func (run *run) withDoubles(entries []*entry, g *group) []*entry {
 	return all
 }
 
-// A measurement is what one round found of an entry.
+// A measurement is what one round found of an arm.
 type measurement struct {
 	round         int
 	ops           int              // timed
@@ -228,9 +228,9 @@ type measurement struct {
 // collected, between two samples.
 const garbageLimit = 64 << 20
 
-// A turn is an entry's share of a round: its sample, slice by slice.
+// A turn is an arm's share of a round: its sample, slice by slice.
 type turn struct {
-	*entry
+	*arm
 	measurement
 	phase int       // where in a round its slices are, if it has fewer than others
 	perOp []float64 // ns, by pass; 0 where it had no slice
@@ -306,7 +306,7 @@ func (t *turn) sample(states map[string][]results.Metric) (*taken, error) {
 		}
 	}
 	t.rates = append(t.rates, perSecond(1, t.ops, t.elapsed))
-	return &taken{t.entry, t.measurement}, nil
+	return &taken{t.arm, t.measurement}, nil
 }
 
 // time performs the operations of a slice, more of them and again until they
@@ -314,7 +314,7 @@ func (t *turn) sample(states map[string][]results.Metric) (*taken, error) {
 // the meter counted, and returns how many there were in all.
 func (run *run) time(ctx context.Context, t *turn, pass int) (ops uint64, err error) {
 	for {
-		elapsed, counted, err := run.metered(ctx, t.entry)
+		elapsed, counted, err := run.metered(ctx, t.arm)
 		ops += uint64(t.n)
 		if err != nil {
 			return ops, err
@@ -330,7 +330,7 @@ func (run *run) time(ctx context.Context, t *turn, pass int) (ops uint64, err er
 }
 
 // metered performs e.n operations and counts events meanwhile.
-func (run *run) metered(ctx context.Context, e *entry) (elapsed time.Duration, counted []results.Metric, err error) {
+func (run *run) metered(ctx context.Context, e *arm) (elapsed time.Duration, counted []results.Metric, err error) {
 	if run.Meter == nil {
 		_, elapsed, err = e.run(ctx, run.now, e.n)
 		return elapsed, nil, err
@@ -346,7 +346,7 @@ func (run *run) metered(ctx context.Context, e *entry) (elapsed time.Duration, c
 }
 
 // perToken is the energy of a token, where tokens and energy are counted.
-func (e *entry) perToken(counted []results.Metric) []results.Metric {
+func (e *arm) perToken(counted []results.Metric) []results.Metric {
 	for _, c := range counted {
 		for _, r := range e.Rates {
 			if c.Unit == results.Energy && r.Unit == results.TokenRate && r.Value > 0 {
@@ -364,7 +364,7 @@ func perSecond(perOp float64, n int, elapsed time.Duration) float64 {
 // A taken sample may have to wait for the roof of its round before it can be
 // written.
 type taken struct {
-	entry *entry
+	arm *arm
 	measurement
 }
 
@@ -372,7 +372,7 @@ type taken struct {
 // (or that have none) from those that wait for them.
 func split(samples []*taken) (ready, waiting []*taken) {
 	for _, t := range samples {
-		if t.entry.roof.measured(t.round) && t.entry.peak.measured(t.round) {
+		if t.arm.roof.measured(t.round) && t.arm.peak.measured(t.round) {
 			ready = append(ready, t)
 		} else {
 			waiting = append(waiting, t)
@@ -382,15 +382,15 @@ func split(samples []*taken) (ready, waiting []*taken) {
 }
 
 // measured reports whether a ceiling has its sample of a round.
-func (e *entry) measured(round int) bool { return e == nil || len(e.rates) > round }
+func (e *arm) measured(round int) bool { return e == nil || len(e.rates) > round }
 
 // share is the sample's amount per second as a share of its ceiling's, in per
 // cent. A sample whose round was interrupted before its ceiling takes the
 // median of the rounds before; false if there is none. A rate that is known
 // stands for a ceiling's.
-func (t *taken) share(ceiling *entry, known float64, amount func(Case) int64) (float64, bool) {
-	if mine := amount(t.entry.Case); known > 0 && mine > 0 {
-		return 100 * t.entry.rates[t.round] * float64(mine) / known, true
+func (t *taken) share(ceiling *arm, known float64, amount func(Case) int64) (float64, bool) {
+	if mine := amount(t.arm.Case); known > 0 && mine > 0 {
+		return 100 * t.arm.rates[t.round] * float64(mine) / known, true
 	}
 	if ceiling == nil || len(ceiling.rates) == 0 || amount(ceiling.Case) == 0 {
 		return 0, false
@@ -399,13 +399,13 @@ func (t *taken) share(ceiling *entry, known float64, amount func(Case) int64) (f
 	if t.round < len(ceiling.rates) {
 		rate = ceiling.rates[t.round]
 	}
-	mine := t.entry.rates[t.round] * float64(amount(t.entry.Case))
+	mine := t.arm.rates[t.round] * float64(amount(t.arm.Case))
 	return 100 * mine / (rate * float64(amount(ceiling.Case))), true
 }
 
 // values returns all values of the sample's line, in the order of Units.
 func (t *taken) values() []results.Metric {
-	e := t.entry
+	e := t.arm
 	values := e.speeds(t.ops, t.elapsed)
 	if v, ok := t.share(e.roof, e.RoofRate, func(c Case) int64 { return c.Bytes }); ok {
 		values = append(values, results.Metric{Unit: results.PctRoof, Value: v})
@@ -426,7 +426,7 @@ func (t *taken) values() []results.Metric {
 }
 
 // speeds returns what follows from the time that so many operations took.
-func (e *entry) speeds(ops int, elapsed time.Duration) []results.Metric {
+func (e *arm) speeds(ops int, elapsed time.Duration) []results.Metric {
 	speeds := []results.Metric{{Unit: results.NsPerOp, Value: float64(elapsed) / float64(ops)}}
 	perOp := []results.Metric{{Unit: results.WeightRate, Value: float64(e.Bytes)}, {Unit: results.OpRate, Value: float64(e.Ops)}}
 	if e.Ceiling {

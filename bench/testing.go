@@ -51,7 +51,7 @@ func runTesting[B TB[B]](b B, c Case) {
 			b.Errorf("close: %v", err)
 		}
 	}()
-	e := &entry{Case: c, inst: inst}
+	e := &arm{Case: c, inst: inst}
 	found, err := inst.Verify(b.Context())
 	if err != nil {
 		b.Fatalf("%v", err)

@@ -71,9 +71,9 @@ const soloGain = 1.05
 
 // soloDoubts returns a warning for each case that gained little from its
 // threads.
-func soloDoubts(group string, entries []*entry) (doubts []string) {
-	for _, e := range entries {
-		for _, solo := range entries {
+func soloDoubts(group string, arms []*arm) (doubts []string) {
+	for _, e := range arms {
+		for _, solo := range arms {
 			if e.Solo != solo.name || len(e.rates) == 0 || len(solo.rates) == 0 {
 				continue
 			}

@@ -59,7 +59,7 @@ func (m *Model) Check() error { return m.engine.Check() }
 
 // Packed waits until background packing has finished, and returns its error.
 // Without packing behind it returns at once.
-func (m *Model) Packed() error { return m.engine.Settle() }
+func (m *Model) Packed() error { return m.engine.Wait() }
 
 // Blocks yields the transformer blocks with their index, in the order of the
 // forward pass.

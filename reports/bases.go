@@ -9,7 +9,7 @@ import (
 	"onebit/bench/results"
 )
 
-// bases lists the benchmarks, those with contenders first.
+// bases lists the benchmarks, those with variants first.
 func (d *digest) bases() []string {
 	var bases uniqueList
 	for _, t := range d.tasks {

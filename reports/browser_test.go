@@ -334,7 +334,7 @@ func testSchemes(t *testing.T, b *browser, page string) {
 	for _, scheme := range []string{"light", "dark"} {
 		b.load(t, page, 1280, scheme)
 		background[scheme] = eval[string](t, b, "getComputedStyle(document.body).backgroundColor")
-		for _, what := range []string{"body", ".muted", "table.sortable th button", ".verdict", ".next", "figure svg text", ".card .champion", ".card h3 a", ".sheet strong", ".sheet small"} {
+		for _, what := range []string{"body", ".muted", "table.sortable th button", ".verdict", ".next", "figure svg text", ".card .winner", ".card h3 a", ".sheet strong", ".sheet small"} {
 			ratio := eval[float64](t, b, fmt.Sprintf(contrastScript, what))
 			if ratio < 4.5 {
 				t.Errorf("%s: the contrast of %s is %.2f, less than 4.5", scheme, what, ratio)

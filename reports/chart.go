@@ -100,7 +100,7 @@ func (d *digest) source() []string {
 	return []string{strings.Join(parts, " · "), d.noiseLine()}
 }
 
-// families groups the tasks whose contenders are drawn together: by benchmark and format.
+// families groups the tasks whose variants are drawn together: by benchmark and format.
 func (d *digest) families() []*family {
 	var all []*family
 	for _, t := range d.tasks {
@@ -123,11 +123,11 @@ type family struct {
 
 func (f *family) title() string { return cmp.Or(f.subject, f.base) }
 
-// contenders lists who competes in some cases, in natural order.
-func contenders(cases []*caseStats) []string {
+// variants lists who competes in some cases, in natural order.
+func variants(cases []*caseStats) []string {
 	var names []string
 	for _, c := range cases {
-		names = append(names, c.contender)
+		names = append(names, c.variant)
 	}
 	slices.SortFunc(names, naturalCompare)
 	return slices.Compact(names)

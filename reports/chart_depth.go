@@ -79,7 +79,7 @@ func depthFigure(d *digest, m *model, test string) *figure.Figure {
 		y.Apply(&panel.Y)
 		panel.X.Label.Text = "tokens before the test"
 		figure.AddGrid(panel, true, true)
-		for _, name := range contenders(in(p, cases)) {
+		for _, name := range variants(in(p, cases)) {
 			d.addLine(panel, name, depthLine(in(p, cases), name))
 		}
 		drawn = append(drawn, panel)
@@ -90,17 +90,17 @@ func depthFigure(d *digest, m *model, test string) *figure.Figure {
 		Reading: d.depthReading(m, cases), Height: vg.Length(240 * len(grid)), Panels: grid,
 		Upward: slices.Repeat([]string{results.UnitOf(results.TokenRate).About}, len(grid)),
 	}
-	for _, name := range contenders(cases) {
+	for _, name := range variants(cases) {
 		f.Legend = append(f.Legend, figure.LegendEntry{Label: figure.Label(name), Glyph: figure.Glyph(d.marks[name], 4)})
 	}
 	return f
 }
 
-// depthLine is a contender's rate by depth.
-func depthLine(cases []*caseStats, contender string) [][2]float64 {
+// depthLine is a variant's rate by depth.
+func depthLine(cases []*caseStats, variant string) [][2]float64 {
 	var line [][2]float64
 	for _, c := range cases {
-		if c.contender == contender {
+		if c.variant == variant {
 			v, _ := c.center(results.TokenRate)
 			line = append(line, [2]float64{c.depth(), v})
 		}
@@ -109,9 +109,9 @@ func depthLine(cases []*caseStats, contender string) [][2]float64 {
 	return line
 }
 
-// addLine draws a contender's points and what joins them.
-func (d *digest) addLine(p *plot.Plot, contender string, points [][2]float64) {
-	series := d.marks[contender]
+// addLine draws a variant's points and what joins them.
+func (d *digest) addLine(p *plot.Plot, variant string, points [][2]float64) {
+	series := d.marks[variant]
 	p.Add(figure.Polyline{Points: points, Color: figure.Color(figure.Series(series)), Width: 1.2})
 	for _, q := range points {
 		p.Add(figure.Mark{X: q[0], Y: q[1], Style: figure.Glyph(series, 3)})
@@ -123,7 +123,7 @@ func (d *digest) depthReading(m *model, cases []*caseStats) string {
 	all := panels(cases)
 	p := all[len(all)-1]
 	for _, name := range m.fastestFirst() {
-		x, ok := d.descend(slices.DeleteFunc(in(p, cases), func(c *caseStats) bool { return c.contender != name }))
+		x, ok := d.descend(slices.DeleteFunc(in(p, cases), func(c *caseStats) bool { return c.variant != name }))
 		if !ok {
 			continue
 		}

@@ -37,7 +37,7 @@ func TestDepthVerdict(t *testing.T) {
 		{"one depth", "BenchmarkModel/model=m/variant=v/test=tg8/threads=2 1 5 ns/op 8 tok/s\n", ""},
 	} {
 		d := newDigest(fixture(t, []byte(c.text)))
-		s, ok := d.leader(d.models[0])
+		s, ok := d.fastest(d.models[0])
 		if !ok {
 			t.Fatal("nobody leads")
 		}

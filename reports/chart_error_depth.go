@@ -58,7 +58,7 @@ func inBlocks(all []errorSeries) []errorSeries {
 	for _, s := range all {
 		cases := slices.DeleteFunc(slices.Clone(s.cases), func(c *caseStats) bool { return c.block() < 0 })
 		if len(cases) > 0 {
-			kept = append(kept, errorSeries{s.contenders, cases})
+			kept = append(kept, errorSeries{s.variants, cases})
 		}
 	}
 	return kept
@@ -99,7 +99,7 @@ func errorDepthFigure(d *digest, m *model, name, heading string, columns int, pa
 				e, _ := c.center(results.NMSE)
 				line[i] = [2]float64{float64(c.block()), y.At(e)}
 			}
-			d.addLine(panel, s.contenders[0], line)
+			d.addLine(panel, s.variants[0], line)
 		}
 		drawn = append(drawn, panel)
 	}

@@ -28,7 +28,7 @@ var fleetChart = chart{
 // figures has one for each kind of work on several machines.
 func (f *fleet) figures() []*figure.Figure {
 	var all []*figure.Figure
-	for _, l := range f.lineups {
+	for _, l := range f.works {
 		if len(l.ranked()) > 1 {
 			all = append(all, f.figure(l, len(all) > 0))
 		}
@@ -38,13 +38,13 @@ func (f *fleet) figures() []*figure.Figure {
 
 // A fleetRow is a machine's heading or, below it, one of its variants.
 type fleetRow struct {
-	place     *place
-	contender string // "" for the heading
+	place   *place
+	variant string // "" for the heading
 }
 
-// figure draws a lineup's largest shape: the variants of each machine by time, and beside it by share.
-func (f *fleet) figure(l *lineup, folded bool) *figure.Figure {
-	who := l.contenders(fleetVariants)
+// figure draws a work's largest shape: the variants of each machine by time, and beside it by share.
+func (f *fleet) figure(l *work, folded bool) *figure.Figure {
+	who := l.variants(fleetVariants)
 	var places []*place
 	for _, p := range l.places {
 		if p.missing == "" && !p.member.emulated() {
@@ -75,11 +75,11 @@ func (f *fleet) figure(l *lineup, folded bool) *figure.Figure {
 
 // last is the case of a row's variant at the largest shape; nil if there is none.
 func (r fleetRow) last() *caseStats {
-	return r.place.largest().find(r.contender)
+	return r.place.largest().find(r.variant)
 }
 
 func (r fleetRow) mark(x, y float64) figure.Mark {
-	return figure.Mark{X: x, Y: y, Style: figure.Glyph(r.place.member.marks[r.contender], 4)}
+	return figure.Mark{X: x, Y: y, Style: figure.Glyph(r.place.member.marks[r.variant], 4)}
 }
 
 func (f *fleet) timePanel(rows []fleetRow) *plot.Plot {
@@ -98,16 +98,16 @@ func (f *fleet) timePanel(rows []fleetRow) *plot.Plot {
 		row := figure.RowAt(i, len(rows))
 		c := r.last()
 		switch {
-		case r.contender == "":
+		case r.variant == "":
 			p.Add(figure.Note{X: axis.Min, Y: row, Dx: 4, Dy: -4, Text: figure.Label(r.place.member.name), Style: figure.TextStyle(figure.Ink)})
 		case c == nil:
-			p.Add(figure.Besides{Lo: axis.Min, Hi: axis.Min, Row: row, Text: r.place.whyNot(r.contender)})
+			p.Add(figure.Besides{Lo: axis.Min, Hi: axis.Min, Row: row, Text: r.place.whyNot(r.variant)})
 		default:
 			s := c.stats[results.NsPerOp]
 			lo, hi := s.Center, s.Center
 			if s.bounded() {
 				lo, hi = s.Lo, s.Hi
-				p.Add(figure.Interval{Lo: lo, Hi: hi, Row: row, Color: figure.Color(figure.Series(r.place.member.marks[r.contender]))})
+				p.Add(figure.Interval{Lo: lo, Hi: hi, Row: row, Color: figure.Color(figure.Series(r.place.member.marks[r.variant]))})
 			}
 			p.Add(r.mark(s.Center, row), figure.Besides{Lo: lo, Hi: hi, Row: row, Text: valueOf(c, results.NsPerOp)})
 		}
@@ -155,7 +155,7 @@ func fleetPanel(title string, axis figure.Axis, rows []fleetRow, labelled bool) 
 	axis.Apply(&p.X)
 	labels := make([]string, len(rows))
 	for i, r := range rows {
-		labels[i] = r.contender
+		labels[i] = r.variant
 	}
 	figure.NominalAxis(p, labels, labelled)
 	figure.AddGrid(p, true, false)
@@ -164,13 +164,13 @@ func fleetPanel(title string, axis figure.Axis, rows []fleetRow, labelled bool) 
 
 // picture is the share that the best variant of each machine reaches of it, fit for a phone; nil if no share
 // was measured.
-func (f *fleet) picture(l *lineup) *figure.Figure {
+func (f *fleet) picture(l *work) *figure.Figure {
 	var rows []fleetRow
 	var shares []share
 	values := []float64{100}
 	for _, p := range l.ranked() {
-		if s, ok := p.share(p.contender); ok {
-			rows = append(rows, fleetRow{p, p.contender})
+		if s, ok := p.share(p.variant); ok {
+			rows = append(rows, fleetRow{p, p.variant})
 			shares = append(shares, s)
 			values = append(values, s.percent)
 		}
@@ -187,8 +187,8 @@ func (f *fleet) picture(l *lineup) *figure.Figure {
 	for i, r := range rows {
 		upper, lower := figure.RowAt(2*i, lines), figure.RowAt(2*i+1, lines)
 		s := shares[i]
-		p.Add(figure.Note{X: axis.Min, Y: upper, Dx: 4, Dy: -4, Text: figure.Label(r.place.member.name + ": " + r.contender + ", " + r.place.speed()), Style: figure.TextStyle(figure.Ink)},
-			figure.Bar{From: 0, To: s.percent, Row: lower, Half: 6, Color: figure.Color(figure.Series(r.place.member.marks[r.contender]))},
+		p.Add(figure.Note{X: axis.Min, Y: upper, Dx: 4, Dy: -4, Text: figure.Label(r.place.member.name + ": " + r.variant + ", " + r.place.speed()), Style: figure.TextStyle(figure.Ink)},
+			figure.Bar{From: 0, To: s.percent, Row: lower, Half: 6, Color: figure.Color(figure.Series(r.place.member.marks[r.variant]))},
 			figure.Behind{Value: s.percent, Row: lower, Text: s.text()})
 	}
 	fig := &figure.Figure{

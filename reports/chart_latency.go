@@ -69,7 +69,7 @@ func untimed(t *task) bool {
 
 // latencyFigure shows some of a family's tasks below each other.
 func latencyFigure(d *digest, f *family, tasks []*task) *figure.Figure {
-	names := contenders(f.cases)
+	names := variants(f.cases)
 	fastestFirst(names, f.cases)
 	last := tasks[len(tasks)-1] // the largest
 	fig := &figure.Figure{
@@ -139,8 +139,8 @@ func (d *digest) addLatency(p *plot.Plot, c *caseStats, names []string) {
 	if !ok {
 		return
 	}
-	row := figure.RowAt(indexOf(names, c.contender), len(names))
-	series := d.marks[c.contender]
+	row := figure.RowAt(indexOf(names, c.variant), len(names))
+	series := d.marks[c.variant]
 	color := figure.Color(figure.Series(series))
 	p.Add(figure.Strip{Values: s.values, Row: row, Color: color})
 	if s.bounded() {
@@ -150,12 +150,12 @@ func (d *digest) addLatency(p *plot.Plot, c *caseStats, names []string) {
 	p.Add(figure.Besides{Lo: slices.Min(s.values), Hi: slices.Max(s.values), Row: row, Text: d.timeOf(c)})
 }
 
-// fastestFirst orders contenders by the geometric mean of their medians.
+// fastestFirst orders variants by the geometric mean of their medians.
 func fastestFirst(names []string, cases []*caseStats) {
 	times := make(map[string][]float64)
 	for _, c := range cases {
 		if v, ok := c.center(results.NsPerOp); ok {
-			times[c.contender] = append(times[c.contender], v)
+			times[c.variant] = append(times[c.variant], v)
 		}
 	}
 	sortBy(names, func(name string) (float64, bool) { return geomean(times[name]) })
@@ -168,14 +168,14 @@ func (d *digest) latencyReading(t *task) string {
 	if !ok {
 		return "Nothing was timed."
 	}
-	text := fmt.Sprintf("%s: fastest with %s is %s, %s", t.title, conditions(s.panel), s.best().contender, d.timeOf(s.best()))
+	text := fmt.Sprintf("%s: fastest with %s is %s, %s", t.title, conditions(s.panel), s.best().variant, d.timeOf(s.best()))
 	switch {
 	case s.ties > 0:
-		text += fmt.Sprintf(", tied with %s", namesOf(s.leaders()[1:]))
+		text += fmt.Sprintf(", tied with %s", namesOf(s.fastest()[1:]))
 	case len(s.ranked) > 1:
 		next := s.ranked[1]
 		ratio, spread := versus(s, 1)
-		text += fmt.Sprintf("; next %s, %s that%s", next.contender, ratio, textIf(spread != "", " ("+spread+")"))
+		text += fmt.Sprintf("; next %s, %s that%s", next.variant, ratio, textIf(spread != "", " ("+spread+")"))
 	}
 	return text + "."
 }

@@ -48,7 +48,7 @@ func phasesFigure(m *model) *figure.Figure {
 					phases[t] = make(map[string]*caseStats)
 				}
 				// Threads make hardly a difference; the most of them come last.
-				phases[t][c.contender] = c
+				phases[t][c.variant] = c
 				values = append(values, v)
 				whole = whole || memoryParts(c)[2].Length > visibleRest*v
 			}
@@ -136,9 +136,9 @@ func memoryReading(m *model) string {
 			most = c
 		}
 	}
-	text := fmt.Sprintf("Least: %s, %s", least.contender, memoryText(least))
+	text := fmt.Sprintf("Least: %s, %s", least.variant, memoryText(least))
 	if most != least {
-		text += fmt.Sprintf("; most: %s, %s", most.contender, memoryText(most))
+		text += fmt.Sprintf("; most: %s, %s", most.variant, memoryText(most))
 	}
 	return text + "."
 }

@@ -23,7 +23,7 @@ func init() {
 	})
 }
 
-// blockPanels is how many contenders' blocks stand side by side.
+// blockPanels is how many variants' blocks stand side by side.
 const blockPanels = 3
 
 func opsFigures(d *digest) []*figure.Figure {
@@ -115,7 +115,7 @@ const slowestBar = 6
 func opsFigure(m *model, p *profile) *figure.Figure {
 	var totals, ends []float64
 	var shown, slow []string
-	for _, name := range p.contenders {
+	for _, name := range p.variants {
 		if total := p.total(name); len(shown) == 0 || total <= slowestBar*totals[0] {
 			_, _, slowest := p.passes(name)
 			shown, totals, ends = append(shown, name), append(totals, total), append(ends, math.Max(total, slowest))
@@ -156,13 +156,13 @@ func opsFigure(m *model, p *profile) *figure.Figure {
 // fewPasses is too few to say what the middle half of them is.
 const fewPasses = 3
 
-// passes are how many passes of a contender there were, and the ends of the middle half of their times
+// passes are how many passes of a variant there were, and the ends of the middle half of their times
 // over all operations; n is 0 if there were few, or not every operation was timed in as many.
-func (p *profile) passes(contender string) (n int, lo, hi float64) {
+func (p *profile) passes(variant string) (n int, lo, hi float64) {
 	var totals []float64
 	for _, block := range append(slices.Clone(p.blocks), names.Outside) {
 		for _, op := range p.ops {
-			c := p.cases[profileKey{contender, block, op}]
+			c := p.cases[profileKey{variant, block, op}]
 			if c == nil {
 				continue
 			}
@@ -184,12 +184,12 @@ func (p *profile) passes(contender string) (n int, lo, hi float64) {
 	return len(totals), noise.Percentile(totals, 25), noise.Percentile(totals, 75)
 }
 
-// opBlocksFigure shows the blocks of the fastest contenders; nil if there are none.
+// opBlocksFigure shows the blocks of the fastest variants; nil if there are none.
 func opBlocksFigure(m *model, p *profile) *figure.Figure {
 	if len(p.blocks) == 0 {
 		return nil
 	}
-	shown := p.contenders[:min(len(p.contenders), blockPanels)]
+	shown := p.variants[:min(len(p.variants), blockPanels)]
 	ns := func(name, block, op string) float64 {
 		if c := p.cases[profileKey{name, block, op}]; c != nil {
 			return sum(c, results.NsPerOp)
@@ -235,9 +235,9 @@ func opBlocksFigure(m *model, p *profile) *figure.Figure {
 	}
 }
 
-// blocksReading names the dearest block of the fastest contender, and what no block holds.
+// blocksReading names the dearest block of the fastest variant, and what no block holds.
 func (p *profile) blocksReading(total func(name, block string) float64) string {
-	first := p.contenders[0]
+	first := p.variants[0]
 	dearest := slices.MaxFunc(p.blocks, func(a, b string) int {
 		switch x, y := total(first, a), total(first, b); {
 		case x < y:

@@ -79,13 +79,13 @@ func (d *digest) errorSpeed(shown func(panel) bool) *trade {
 func (f *family) tradePoints(p panel, unit string, series int) []tradePoint {
 	var points []tradePoint
 	schemes := make(map[string]string)
-	for _, name := range contenders(f.cases) {
+	for _, name := range variants(f.cases) {
 		var speeds, errors, sizes []float64
 		for _, t := range f.tasks {
 			for _, c := range in(p, t.cases) {
 				speed, ok := t.speed(c)
 				e, known := c.center(unit)
-				if !ok || !known || c.contender != name {
+				if !ok || !known || c.variant != name {
 					continue
 				}
 				speeds, errors = append(speeds, speed), append(errors, e)
@@ -115,7 +115,7 @@ func (f *family) tradePoints(p panel, unit string, series int) []tradePoint {
 		}
 		points = append(points, tradePoint{tradeoff: tradeoff{name, speed, e}, text: full, short: short, brief: brief, series: series, lo: e, hi: e})
 	}
-	return fastestOfEach(points, func(q tradePoint) string { return schemes[q.contender] })
+	return fastestOfEach(points, func(q tradePoint) string { return schemes[q.variant] })
 }
 
 func bitsText(size float64) string {

@@ -29,9 +29,9 @@ func init() {
 
 // A rooflinePoint is one case that multiplies.
 type rooflinePoint struct {
-	format, contender string
-	intensity, speed  float64
-	roof, share       float64 // bytes per second, and what of it the case reads in per cent; 0 where none was measured
+	format, variant  string
+	intensity, speed float64
+	roof, share      float64 // bytes per second, and what of it the case reads in per cent; 0 where none was measured
 }
 
 // mostRooflines bounds the figures: shapes of a format have about the same intensity.
@@ -72,7 +72,7 @@ type roofline struct {
 	formats []string
 	shown   []panel
 	points  map[panel][]rooflinePoint
-	slow    []string // contenders that are not drawn
+	slow    []string // variants that are not drawn
 }
 
 // farBelow is how many times slower than the fastest a variant is no longer drawn.
@@ -99,7 +99,7 @@ func (d *digest) newRoofline(shape string, roofs map[readKey]float64) *roofline 
 		}
 		points = slices.DeleteFunc(points, func(q rooflinePoint) bool {
 			if q.speed*farBelow < fastest {
-				r.slow = append(r.slow, q.contender)
+				r.slow = append(r.slow, q.variant)
 				return true
 			}
 			r.formats = append(r.formats, q.format)
@@ -116,7 +116,7 @@ func (d *digest) newRoofline(shape string, roofs map[readKey]float64) *roofline 
 	return r
 }
 
-// rooflinePoints makes a point of each contender of a task under a condition.
+// rooflinePoints makes a point of each variant of a task under a condition.
 func rooflinePoints(t *task, p panel, roofs map[readKey]float64) []rooflinePoint {
 	var points []rooflinePoint
 	for _, c := range in(p, t.cases) {
@@ -125,7 +125,7 @@ func rooflinePoints(t *task, p panel, roofs map[readKey]float64) []rooflinePoint
 		if !ok || !packed {
 			continue
 		}
-		q := rooflinePoint{format: cmp.Or(t.subject, t.base), contender: c.contender, intensity: 1 / bytes, speed: speed}
+		q := rooflinePoint{format: cmp.Or(t.subject, t.base), variant: c.variant, intensity: 1 / bytes, speed: speed}
 		roof, known := roofs[readKeyOf(c, fmt.Sprintf("%.0f", bytes*t.ops))]
 		if !known {
 			roof = roofs[readKeyOf(c, "")]
@@ -215,7 +215,7 @@ func rooflinePanel(p panel, points []rooflinePoint, marks map[string]int, x, y f
 	for _, q := range points {
 		style := figure.Glyph(marks[q.format], 3)
 		plot.Add(figure.Mark{X: q.intensity, Y: q.speed, Style: style})
-		text := figure.Label(q.contender)
+		text := figure.Label(q.variant)
 		if q.share > 0 {
 			text += fmt.Sprintf(" %.0f %%", q.share)
 		}
@@ -260,7 +260,7 @@ func (r *roofline) reading() string {
 		for _, q := range r.points[p] {
 			if q.share > closest {
 				closest = q.share
-				text = fmt.Sprintf("Closest to its roof: %s %s with %s, at %.0f %% of it.", q.format, q.contender, conditions(p), q.share)
+				text = fmt.Sprintf("Closest to its roof: %s %s with %s, at %.0f %% of it.", q.format, q.variant, conditions(p), q.share)
 			}
 		}
 	}

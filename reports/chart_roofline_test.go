@@ -21,7 +21,7 @@ func TestRooflineAgreesWithTable(t *testing.T) {
 		for _, p := range r.shown {
 			for _, q := range r.points[p] {
 				for _, c := range in(p, task.cases) {
-					if q.format != task.subject || q.contender != c.contender {
+					if q.format != task.subject || q.variant != c.variant {
 						continue
 					}
 					looked++
@@ -41,7 +41,7 @@ func TestRooflineAgreesWithTable(t *testing.T) {
 			panel := f.Panels[i/2][i%2]
 			for _, q := range r.points[p] {
 				if top := q.roof * q.intensity * roofReach; top > panel.Y.Max || q.intensity*roofReach > panel.X.Max {
-					t.Errorf("%s: the roof of %s leaves its panel", p, q.contender)
+					t.Errorf("%s: the roof of %s leaves its panel", p, q.variant)
 				}
 			}
 		}
@@ -67,14 +67,14 @@ func TestRooflineOwnRoof(t *testing.T) {
 	for _, p := range r.shown {
 		for _, q := range r.points[p] {
 			want := 1000.0 * 1000
-			if q.contender == "v2000" {
+			if q.variant == "v2000" {
 				want *= 2
 			}
 			if p.threads == "2" {
 				want *= 2
 			}
 			if q.roof != want {
-				t.Errorf("%s %s: roof %v, want %v", p, q.contender, q.roof, want)
+				t.Errorf("%s %s: roof %v, want %v", p, q.variant, q.roof, want)
 			}
 		}
 	}

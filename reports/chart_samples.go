@@ -32,10 +32,10 @@ func samplesFigures(d *digest) []*figure.Figure {
 	return figures
 }
 
-// A spreadRow is the deviations of one contender under one condition, in per cent.
+// A spreadRow is the deviations of one variant under one condition, in per cent.
 type spreadRow struct {
 	panel     panel
-	contender string
+	variant   string
 	deviation []float64
 }
 
@@ -43,7 +43,7 @@ func samplesFigure(d *digest, f *family) *figure.Figure {
 	var rows []spreadRow
 	var all []float64
 	for _, p := range panels(f.cases) {
-		for _, name := range contenders(f.cases) {
+		for _, name := range variants(f.cases) {
 			if dev := deviations(in(p, f.cases), name); len(dev) > 0 {
 				rows = append(rows, spreadRow{p, name, dev})
 				all = append(all, dev...)
@@ -55,7 +55,7 @@ func samplesFigure(d *digest, f *family) *figure.Figure {
 	}
 	edge, outside := spreadEdge(all)
 	axis := figure.NewAxis([]float64{-edge, edge}, false, 5, signedPercent)
-	names := contenders(f.cases)
+	names := variants(f.cases)
 	fastestFirst(names, f.cases)
 	var drawn []*plot.Plot
 	for _, p := range panels(f.cases) {
@@ -88,11 +88,11 @@ func signedPercent(v float64) string {
 }
 
 // deviations returns the distances from the median, case by case, in per cent.
-func deviations(cases []*caseStats, contender string) []float64 {
+func deviations(cases []*caseStats, variant string) []float64 {
 	var dev []float64
 	for _, c := range cases {
 		s, ok := c.stats[results.NsPerOp]
-		if !ok || c.contender != contender || len(s.values) < 2 || s.Center <= 0 {
+		if !ok || c.variant != variant || len(s.values) < 2 || s.Center <= 0 {
 			continue
 		}
 		for _, v := range s.values {
@@ -119,8 +119,8 @@ func spreadEdge(dev []float64) (edge float64, outside int) {
 }
 
 func (d *digest) addSpread(p *plot.Plot, r spreadRow, names []string, axis figure.Axis) {
-	row := figure.RowAt(indexOf(names, r.contender), len(names))
-	color := figure.Color(figure.Series(d.marks[r.contender]))
+	row := figure.RowAt(indexOf(names, r.variant), len(names))
+	color := figure.Color(figure.Series(d.marks[r.variant]))
 	clamp := func(percent float64) float64 {
 		return math.Max(axis.Min, math.Min(axis.Max, noise.Percentile(r.deviation, percent)))
 	}
@@ -137,7 +137,7 @@ func spreadReading(rows []spreadRow, outside, all int) string {
 			widest, width = r, w
 		}
 	}
-	text := fmt.Sprintf("Widest: %s with %s, nine tenths of its samples within %s.", widest.contender, conditions(widest.panel), percent(width/100))
+	text := fmt.Sprintf("Widest: %s with %s, nine tenths of its samples within %s.", widest.variant, conditions(widest.panel), percent(width/100))
 	if outside > 0 {
 		text += fmt.Sprintf(" %d of %d samples lie beyond the edges.", outside, all)
 	}

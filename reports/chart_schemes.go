@@ -91,7 +91,7 @@ func (m *model) schemes(kind string, p panel) (points []tradePoint, slow []strin
 			continue
 		}
 		scheme := c.name.Get(names.Act)
-		q := tradePoint{tradeoff: tradeoff{r.contender, speed, e}, text: scheme, short: scheme}
+		q := tradePoint{tradeoff: tradeoff{r.variant, speed, e}, text: scheme, short: scheme}
 		q.lo, q.hi = divergenceBounds(logits)
 		points = append(points, q)
 	}

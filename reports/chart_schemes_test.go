@@ -53,7 +53,7 @@ func TestSchemesFront(t *testing.T) {
 	points, slow := d.models[0].schemes("tg", panel{threads: "2"})
 	var got []string
 	for _, q := range points {
-		got = append(got, fmt.Sprintf("%s %s %.2f", q.text, q.contender, q.speed))
+		got = append(got, fmt.Sprintf("%s %s %.2f", q.text, q.variant, q.speed))
 	}
 	if want := []string{"q8_row fast q8_row 1.00", "q8_32 fast q8_32 0.95", "q8_128 fast q8_128 0.80"}; !slices.Equal(got, want) {
 		t.Errorf("points %q, want %q", got, want)

@@ -34,13 +34,13 @@ func sizeFigures(d *digest) []*figure.Figure {
 	return figures
 }
 
-// A sizeBar is one length of a bar chart, with all the contenders that share it.
+// A sizeBar is one length of a bar chart, with all the variants that share it.
 type sizeBar struct {
 	format string
 	value  float64
 	part   float64 // what of it is in the format's colour: packed weights
 	shared []string
-	all    int // contenders of the format
+	all    int // variants of the format
 }
 
 func (b sizeBar) label() string {
@@ -53,7 +53,7 @@ func (b sizeBar) label() string {
 	return figure.Label(b.format + " " + strings.Join(b.shared, ", "))
 }
 
-// mergeBars joins the contenders of a format whose values print alike.
+// mergeBars joins the variants of a format whose values print alike.
 func mergeBars(format string, values map[string]float64, text func(float64) string) []sizeBar {
 	var bars []sizeBar
 	names := make([]string, 0, len(values))
@@ -77,11 +77,11 @@ func weightFigure(d *digest) *figure.Figure {
 	var bars []sizeBar
 	for _, f := range d.families() {
 		values := make(map[string]float64)
-		for _, name := range contenders(f.cases) {
+		for _, name := range variants(f.cases) {
 			var all []float64
 			for _, t := range f.tasks {
 				for _, c := range t.cases {
-					if v, ok := t.bytesPerWeight(c); ok && c.contender == name {
+					if v, ok := t.bytesPerWeight(c); ok && c.variant == name {
 						all = append(all, 8*v)
 					}
 				}
@@ -112,8 +112,8 @@ func memoryFigure(d *digest) *figure.Figure {
 		peaks, parts := make(map[string]float64), make(map[string]float64)
 		for _, c := range t.cases {
 			if v, ok := c.center(results.PeakRSS); ok && v > 0 {
-				peaks[c.contender] = max(peaks[c.contender], v)
-				parts[c.contender] = sum(c, results.PackedBytes)
+				peaks[c.variant] = max(peaks[c.variant], v)
+				parts[c.variant] = sum(c, results.PackedBytes)
 			}
 		}
 		if len(peaks) == 0 {

@@ -50,8 +50,8 @@ func threadsFigures(d *digest, models bool) []*figure.Figure {
 
 // A sweep is what a task took with several numbers of threads, all else equal.
 type sweep struct {
-	contender, cache string
-	points           [][2]float64 // threads and nanoseconds, fewest threads first
+	variant, cache string
+	points         [][2]float64 // threads and nanoseconds, fewest threads first
 }
 
 // speedUp is how many times as fast as with the fewest threads a point is.
@@ -69,9 +69,9 @@ func sweeps(t *task) []*sweep {
 		if !ok || ns <= 0 || err != nil || threads == 0 {
 			continue
 		}
-		i := slices.IndexFunc(all, func(s *sweep) bool { return s.contender == c.contender && s.cache == c.panel.cache })
+		i := slices.IndexFunc(all, func(s *sweep) bool { return s.variant == c.variant && s.cache == c.panel.cache })
 		if i < 0 {
-			all = append(all, &sweep{contender: c.contender, cache: c.panel.cache})
+			all = append(all, &sweep{variant: c.variant, cache: c.panel.cache})
 			i = len(all) - 1
 		}
 		all[i].points = append(all[i].points, [2]float64{float64(threads), ns})
@@ -95,7 +95,7 @@ func threadsFigure(d *digest, t *task) *figure.Figure {
 		for i, p := range s.points {
 			threads, ups, shares = append(threads, p[0]), append(ups, s.speedUp(i)), append(shares, 100*s.efficiency(i))
 		}
-		caches, who = append(caches, s.cache), append(who, s.contender)
+		caches, who = append(caches, s.cache), append(who, s.variant)
 	}
 	x, up, share := figure.NewAxis(threads, false, 6, figure.BareNumber), figure.NewAxis(append(ups, 0), false, 6, figure.BareNumber).FromZero(), figure.NewAxis(append(shares, 0, 100), false, 6, figure.BareNumber).FromZero()
 	slices.SortFunc(caches, naturalCompare)
@@ -116,8 +116,8 @@ func threadsFigure(d *digest, t *task) *figure.Figure {
 			for i, p := range s.points {
 				risen, reached = append(risen, [2]float64{p[0], s.speedUp(i)}), append(reached, [2]float64{p[0], 100 * s.efficiency(i)})
 			}
-			d.addLine(rise, s.contender, risen)
-			d.addLine(part, s.contender, reached)
+			d.addLine(rise, s.variant, risen)
+			d.addLine(part, s.variant, reached)
 		}
 		f.Panels[0], f.Panels[1] = append(f.Panels[0], rise), append(f.Panels[1], part)
 	}
@@ -144,7 +144,7 @@ func fullSpeed(all []*sweep, highest float64) (line [][2]float64) {
 	return line
 }
 
-// threadsReading says of the contender that ends fastest what its threads were worth.
+// threadsReading says of the variant that ends fastest what its threads were worth.
 func threadsReading(all []*sweep) string {
 	last := func(s *sweep) [2]float64 { return s.points[len(s.points)-1] }
 	best := slices.MinFunc(all, func(a, b *sweep) int { return cmp.Compare(last(a)[1], last(b)[1]) })
@@ -154,7 +154,7 @@ func threadsReading(all []*sweep) string {
 			fastest = i
 		}
 	}
-	text := best.contender
+	text := best.variant
 	if best.cache != "" {
 		text += " with " + panel{cache: best.cache}.String()
 	}

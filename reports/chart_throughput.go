@@ -100,12 +100,12 @@ func (m *model) title(what string) string {
 	return m.name + ": " + what
 }
 
-// fastestFirst lists a model's contenders in the order of its lead test.
+// fastestFirst lists a model's variants in the order of its lead test.
 func (m *model) fastestFirst() []string {
 	var who []string
 	for _, r := range m.runs {
-		if !slices.Contains(who, r.contender) {
-			who = append(who, r.contender)
+		if !slices.Contains(who, r.variant) {
+			who = append(who, r.variant)
 		}
 	}
 	return who
@@ -159,8 +159,8 @@ func (d *digest) throughputPanel(t *task, p panel, who []string, axis figure.Axi
 		if !ok {
 			continue
 		}
-		row := figure.RowAt(indexOf(who, c.contender), len(who))
-		plot.Add(figure.Bar{From: 0, To: v, Row: row, Half: 6, Color: figure.Color(figure.Series(d.marks[c.contender]))})
+		row := figure.RowAt(indexOf(who, c.variant), len(who))
+		plot.Add(figure.Bar{From: 0, To: v, Row: row, Half: 6, Color: figure.Color(figure.Series(d.marks[c.variant]))})
 		if ceiling, limited := ceilingOf(c); limited {
 			plot.Add(figure.Upright{At: ceiling, Row: row, Color: figure.Color(figure.Front)})
 		}
@@ -199,7 +199,7 @@ func (d *digest) throughputReading(t *task) string {
 	if best == nil {
 		return ""
 	}
-	text := fmt.Sprintf("Fastest at %s with %s: %s, %s", t.shape, conditions(p), best.contender, valueOf(best, results.TokenRate))
+	text := fmt.Sprintf("Fastest at %s with %s: %s, %s", t.shape, conditions(p), best.variant, valueOf(best, results.TokenRate))
 	if ceiling, ok := ceilingOf(best); ok {
 		what := " of at most "
 		if ceiling < most {

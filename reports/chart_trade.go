@@ -92,11 +92,11 @@ func (d *digest) pointsOf(m *model, p panel, cost func(*model, *run, *tradePoint
 		if t == nil || r.panel != p || r.cases[t] == nil {
 			continue
 		}
-		q := tradePoint{text: r.contender, series: d.marks[r.contender]}
+		q := tradePoint{text: r.variant, series: d.marks[r.variant]}
 		if _, head, converted := strings.Cut(m.name, "+"); converted {
 			q.text += ", head " + head
 		}
-		q.contender, q.short = r.contender, q.text
+		q.variant, q.short = r.variant, q.text
 		speed, ok := r.cases[t].center(results.TokenRate)
 		if q.speed = speed; ok && speed > 0 && cost(m, r, &q) {
 			points = append(points, q)

@@ -11,7 +11,7 @@ import (
 	"onebit/bench/results"
 )
 
-// A descent is one test of a model by one contender, behind the fewest tokens and behind the most.
+// A descent is one test of a model by one variant, behind the fewest tokens and behind the most.
 type descent struct {
 	first, last *caseStats
 	noise.Difference
@@ -24,7 +24,7 @@ func (m *model) alone() []*caseStats {
 	})
 }
 
-// descend compares the ends of what cases of one contender and test measured; false if they are of fewer than
+// descend compares the ends of what cases of one variant and test measured; false if they are of fewer than
 // two depths.
 func (d *digest) descend(cases []*caseStats) (x descent, ok bool) {
 	timed := slices.DeleteFunc(slices.Clone(cases), func(c *caseStats) bool {
@@ -64,17 +64,17 @@ func (x descent) cost() string {
 	return "every 1000 tokens before it make a token take " + text + " longer"
 }
 
-// depthVerdict says what a long text leaves of the speed of a model's champion: of decoding, and of reading a
+// depthVerdict says what a long text leaves of the speed of a model's winner: of decoding, and of reading a
 // prompt. It is "" where nothing was measured at several depths.
-func (d *digest) depthVerdict(m *model, s *standing) string {
-	who := s.best().contender
+func (d *digest) depthVerdict(m *model, s *ranking) string {
+	who := s.best().variant
 	of := func(kind string) (descent, bool) {
 		t := m.test(kind)
 		if t == nil {
 			return descent{}, false
 		}
 		return d.descend(slices.DeleteFunc(in(s.panel, m.alone()), func(c *caseStats) bool {
-			return c.contender != who || c.name.Get(names.Test) != t.cases[0].name.Get(names.Test)
+			return c.variant != who || c.name.Get(names.Test) != t.cases[0].name.Get(names.Test)
 		}))
 	}
 	text := ""

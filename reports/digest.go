@@ -21,18 +21,18 @@ type digest struct {
 	floors noise.Floors
 	tasks  []*task
 	models []*model
-	marks  map[string]int // contender → series of its colour and shape
+	marks  map[string]int // variant → series of its colour and shape
 	byBase map[string][]*caseStats
 }
 
 // caseStats is one case: a benchmark name with all of its samples.
 type caseStats struct {
-	name      results.Name
-	contender string // what competes: the variant, with its activation scheme if need be, and its packing
-	panel     panel
-	stats     map[string]stat
-	samples   int
-	signs     string // of less trust; see sign
+	name    results.Name
+	variant string // what competes: the variant, with its activation scheme if need be, and its packing
+	panel   panel
+	stats   map[string]stat
+	samples int
+	signs   string // of less trust; see sign
 }
 
 // A stat is one case's values in one unit.
@@ -44,7 +44,7 @@ type stat struct {
 // bounded reports whether there were samples enough for a confidence interval.
 func (s stat) bounded() bool { return s.Bounded() }
 
-// A panel is the condition under which a contender ran; charts show panels as small multiples.
+// A panel is the condition under which a variant ran; charts show panels as small multiples.
 type panel struct{ threads, cache string }
 
 // onGPU stands for the threads of what a GPU does.
@@ -74,7 +74,7 @@ func (p panel) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// A task is work that several contenders do: the same product, or the same test of a model.
+// A task is work that several variants do: the same product, or the same test of a model.
 type task struct {
 	base    string // MatVec
 	subject string // the format or the model
@@ -87,12 +87,12 @@ type task struct {
 
 func newDigest(res *results.Set) *digest {
 	d := gather(res)
-	nameContenders(d.cases)
+	nameVariants(d.cases)
 	d.form()
 	return d
 }
 
-// gather makes a digest whose cases have no contenders yet.
+// gather makes a digest whose cases have no variants yet.
 func gather(res *results.Set) *digest {
 	d := &digest{res: res}
 	d.floors = noise.FloorsOf(res)
@@ -101,7 +101,7 @@ func gather(res *results.Set) *digest {
 	return d
 }
 
-// form puts cases that have contenders into tasks and models.
+// form puts cases that have variants into tasks and models.
 func (d *digest) form() {
 	slices.SortStableFunc(d.cases, func(a, b *caseStats) int { return naturalCompare(a.name.Full, b.name.Full) })
 	d.byBase = make(map[string][]*caseStats)
@@ -171,9 +171,9 @@ func inOrder[V any](of map[string]V) []string {
 	return append(units, others...)
 }
 
-// nameContenders gives each case the name under which it competes. The activation scheme is part of it
+// nameVariants gives each case the name under which it competes. The activation scheme is part of it
 // only where one format or model has the same variant with several.
-func nameContenders(cases []*caseStats) {
+func nameVariants(cases []*caseStats) {
 	type key struct{ base, subject, variant string }
 	schemes := make(map[key]string)
 	several := make(map[key]bool)
@@ -192,37 +192,37 @@ func nameContenders(cases []*caseStats) {
 		}
 	}
 	for _, c := range cases {
-		c.contender = c.name.Get(names.Variant)
-		if c.contender != "" && several[keyOf(c)] {
-			c.contender = strings.TrimSpace(c.contender + " " + c.name.Get(names.Act))
+		c.variant = c.name.Get(names.Variant)
+		if c.variant != "" && several[keyOf(c)] {
+			c.variant = strings.TrimSpace(c.variant + " " + c.name.Get(names.Act))
 		}
 		packing := c.name.Get(names.Packing)
-		if c.contender != "" && packing != "" && !strings.HasSuffix(c.name.Get(names.Variant), "-"+packing) {
-			c.contender += " " + packing // which the name of a variant may say already
+		if c.variant != "" && packing != "" && !strings.HasSuffix(c.name.Get(names.Variant), "-"+packing) {
+			c.variant += " " + packing // which the name of a variant may say already
 		}
 	}
 }
 
-// byScheme is the contender with its activation scheme, which its name may lack: several variants of a name differ in
+// byScheme is the variant with its activation scheme, which its name may lack: several variants of a name differ in
 // nothing else.
 func (c *caseStats) byScheme() string {
 	act := c.name.Get(names.Act)
-	if act == "" || strings.Contains(" "+c.contender+" ", " "+act+" ") {
-		return c.contender
+	if act == "" || strings.Contains(" "+c.variant+" ", " "+act+" ") {
+		return c.variant
 	}
-	return c.contender + " under " + act
+	return c.variant + " under " + act
 }
 
 // formTasks groups the cases that have a variant by the work that they do. Parts of a model's work,
 // and errors, are no work to compete in.
 func (d *digest) formTasks() {
 	byWork := make(map[string]*task)
-	var contenders []string
+	var variants []string
 	for _, c := range d.cases {
-		if c.contender == "" {
+		if c.variant == "" {
 			continue
 		}
-		contenders = append(contenders, c.contender)
+		variants = append(variants, c.variant)
 		if c.partOfModel() {
 			continue
 		}
@@ -239,7 +239,7 @@ func (d *digest) formTasks() {
 		return cmp.Or(naturalCompare(a.base, b.base), naturalCompare(a.subject, b.subject),
 			cmp.Compare(a.ops, b.ops), cmp.Compare(testOrder(a.kind), testOrder(b.kind)), naturalCompare(a.title, b.title))
 	})
-	d.marks = figure.AssignMarks(contenders, figure.ContenderMark)
+	d.marks = figure.AssignMarks(variants, figure.VariantMark)
 }
 
 func newTask(name results.Name) *task {

@@ -41,19 +41,19 @@ func (d *digest) screens() []doc.First {
 	return all
 }
 
-// A placed is the fastest contender of a format over the shapes that all formats ran; of a single format, each
-// contender.
-type placed struct {
-	subject, contender string
-	cases              []*caseStats // one for each shape
-	over               []*standing  // of each shape
-	ns                 float64      // geometric mean of the cases
-	tie                bool         // whether it can't be told from the format before
-	peers              []string     // contenders that can't be told from the fastest of a format, itself included; in the order of names
+// A formatRow is the fastest variant of a format over the shapes that all formats ran; of a single format, each
+// variant.
+type formatRow struct {
+	subject, variant string
+	cases            []*caseStats // one for each shape
+	over             []*ranking   // of each shape
+	ns               float64      // geometric mean of the cases
+	tie              bool         // whether it can't be told from the format before
+	peers            []string     // variants that can't be told from the fastest of a format, itself included; in the order of names
 }
 
-// by says which contender it is, or which tie.
-func (p placed) by() string {
+// by says which variant it is, or which tie.
+func (p formatRow) by() string {
 	if len(p.peers) < 2 {
 		return p.cases[0].byScheme()
 	}
@@ -61,7 +61,7 @@ func (p placed) by() string {
 }
 
 // typical is the median of the cases' values.
-func (p placed) typical(unit string) (float64, bool) {
+func (p formatRow) typical(unit string) (float64, bool) {
 	var values []float64
 	for _, c := range p.cases {
 		if v, ok := c.center(unit); ok {
@@ -97,7 +97,7 @@ func (d *digest) formatScreen(m *matrix) (doc.First, bool) {
 		what = "Kernels"
 	}
 	s := doc.First{
-		Table:  newTable(figure.FileName("ranked", m.base), what+", ranked", caption+d.rankedLegend(), rows, d.placedFields(newTimeScale(rows))),
+		Table:  newTable(figure.FileName("ranked", m.base), what+", ranked", caption+d.rankedLegend(), rows, d.formatFields(newTimeScale(rows))),
 		Figure: &doc.Figure{Figure: d.formatPicture(rows[0], rows[0].cases[0].panel)},
 	}
 	d.judgeFormats(&s, rows, shapes)
@@ -105,7 +105,7 @@ func (d *digest) formatScreen(m *matrix) (doc.First, bool) {
 }
 
 // judgeFormats says what to take, and what bounds it.
-func (d *digest) judgeFormats(s *doc.First, rows []placed, shapes []string) {
+func (d *digest) judgeFormats(s *doc.First, rows []formatRow, shapes []string) {
 	best := rows[0]
 	where := best.cases[0].panel
 	if d.emulated(where) {
@@ -119,7 +119,7 @@ func (d *digest) judgeFormats(s *doc.First, rows []placed, shapes []string) {
 	}
 	s.Number = microseconds(best.ns) + " µs"
 	s.NumberOf = fmt.Sprintf("%s for %s by %s with %s", best.spreadText(), over, best.by(), conditions(where))
-	kernel := best.subject + "/" + variantOf(best.contender)
+	kernel := best.subject + "/" + variantOf(best.variant)
 	s.Next = doc.Command{Line: "onebit profile --kernel " + kernel, Does: "says what bounds it"}
 	if roof, ok := best.typical(results.PctRoof); ok {
 		s.Why = boundText(roof, textIf(len(best.cases) > 1, " (median)"))
@@ -132,11 +132,11 @@ func (d *digest) judgeFormats(s *doc.First, rows []placed, shapes []string) {
 
 // formatVerdict names the fastest format, or those that can't be told apart; of a single format, its fastest
 // variant.
-func (d *digest) formatVerdict(rows []placed) string {
+func (d *digest) formatVerdict(rows []formatRow) string {
 	best := rows[0]
-	name, kind := func(p placed) string { return p.subject }, "format"
-	if slices.ContainsFunc(rows[1:], func(p placed) bool { return p.subject == best.subject }) {
-		name, kind = func(p placed) string { return p.contender }, "kernel of "+best.subject
+	name, kind := func(p formatRow) string { return p.subject }, "format"
+	if slices.ContainsFunc(rows[1:], func(p formatRow) bool { return p.subject == best.subject }) {
+		name, kind = func(p formatRow) string { return p.variant }, "kernel of "+best.subject
 	}
 	first := []string{name(best)}
 	for _, p := range rows[1:] {
@@ -147,7 +147,7 @@ func (d *digest) formatVerdict(rows []placed) string {
 	}
 	switch {
 	case len(rows) == 1:
-		return fmt.Sprintf("%s is the fastest kernel of %s here.", best.contender, best.subject)
+		return fmt.Sprintf("%s is the fastest kernel of %s here.", best.variant, best.subject)
 	case len(first) > 1:
 		return fmt.Sprintf("%s are the fastest here: this run can't tell them apart.", joinNames(first))
 	}
@@ -167,11 +167,11 @@ func (d *digest) noAdvice() string {
 	return fmt.Sprintf("No advice: %s emulated what was timed, which says nothing about speed.", d.res.Machine().Emulator)
 }
 
-// place ranks the formats by the geometric mean of their fastest contender, under any of the conditions, over
-// the shapes that all of them ran; none if there is no such shape. Of a single format it ranks the contenders.
-func (d *digest) place(m *matrix, conditions []panel) (rows []placed, shapes []string) {
+// place ranks the formats by the geometric mean of their fastest variant, under any of the conditions, over
+// the shapes that all of them ran; none if there is no such shape. Of a single format it ranks the variants.
+func (d *digest) place(m *matrix, conditions []panel) (rows []formatRow, shapes []string) {
 	formats := make(map[string]map[string]bool) // by shape
-	ranked := make(map[*task]*standing)
+	ranked := make(map[*task]*ranking)
 	sections := m.sections()
 	for _, s := range sections {
 		for _, r := range s.rows {
@@ -184,20 +184,20 @@ func (d *digest) place(m *matrix, conditions []panel) (rows []placed, shapes []s
 		}
 	}
 	for _, s := range sections {
-		var over []*standing
+		var over []*ranking
 		shapes = nil
 		for _, r := range s.rows {
 			if ranked[r.task] != nil && len(formats[r.task.shape]) == len(sections) {
 				over, shapes = append(over, ranked[r.task]), append(shapes, r.task.shape)
 			}
 		}
-		contenders := d.placeOver(s.subject, over)
+		variants := d.placeOver(s.subject, over)
 		if len(sections) > 1 {
-			contenders = contenders[:min(len(contenders), 1)]
+			variants = variants[:min(len(variants), 1)]
 		}
-		rows = append(rows, contenders...)
+		rows = append(rows, variants...)
 	}
-	slices.SortStableFunc(rows, func(a, b placed) int { return cmp.Compare(a.ns, b.ns) })
+	slices.SortStableFunc(rows, func(a, b formatRow) int { return cmp.Compare(a.ns, b.ns) })
 	for i := range rows {
 		rows[i].tie = i > 0 && d.tiedOver(rows[i-1].cases, rows[i].cases)
 	}
@@ -205,24 +205,24 @@ func (d *digest) place(m *matrix, conditions []panel) (rows []placed, shapes []s
 }
 
 // rankUnder ranks all that ran under one of the conditions; nil if nothing was timed.
-func (d *digest) rankUnder(t *task, conditions []panel) *standing {
+func (d *digest) rankUnder(t *task, conditions []panel) *ranking {
 	var cases []*caseStats
 	for _, p := range conditions {
 		cases = append(cases, in(p, t.cases)...)
 	}
-	s, ok := d.rankCases(&standing{task: t}, cases)
+	s, ok := d.rankCases(&ranking{task: t}, cases)
 	if !ok {
 		return nil
 	}
 	return s
 }
 
-// placeOver places the contenders that were timed in each of the standings, fastest first, which names its
+// placeOver places the variants that were timed in each of the rankings, fastest first, which names its
 // peers.
-func (d *digest) placeOver(subject string, over []*standing) []placed {
-	var all []placed
+func (d *digest) placeOver(subject string, over []*ranking) []formatRow {
+	var all []formatRow
 	for _, name := range rivals(over) {
-		p := placed{subject: subject, contender: name, over: over}
+		p := formatRow{subject: subject, variant: name, over: over}
 		var times []float64
 		for _, s := range over {
 			if c := s.find(name); c != nil {
@@ -235,10 +235,10 @@ func (d *digest) placeOver(subject string, over []*standing) []placed {
 			all = append(all, p)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b placed) int { return cmp.Compare(a.ns, b.ns) })
+	slices.SortStableFunc(all, func(a, b formatRow) int { return cmp.Compare(a.ns, b.ns) })
 	for i, p := range all {
 		if i == 0 || d.nearOver(all[0].cases, p.cases) {
-			all[0].peers = append(all[0].peers, p.contender)
+			all[0].peers = append(all[0].peers, p.variant)
 		}
 	}
 	if len(all) > 0 {
@@ -247,7 +247,7 @@ func (d *digest) placeOver(subject string, over []*standing) []placed {
 	return all
 }
 
-// tiedOver reports whether most of the shapes can't tell two contenders apart, of one format or two.
+// tiedOver reports whether most of the shapes can't tell two variants apart, of one format or two.
 func (d *digest) tiedOver(a, b []*caseStats) bool {
 	ties := 0
 	for i := range min(len(a), len(b)) {
@@ -258,7 +258,7 @@ func (d *digest) tiedOver(a, b []*caseStats) bool {
 	return 2*ties > len(a)
 }
 
-// leastLead is the share that a contender is shown to be behind at least to be named apart: a lead that the next run
+// leastLead is the share that a variant is shown to be behind at least to be named apart: a lead that the next run
 // may take back is none (TestAdviceOfRecordedRuns).
 const leastLead = 0.03
 
@@ -275,7 +275,7 @@ func (d *digest) nearOver(a, b []*caseStats) bool {
 
 // ratioOver is how many times longer b takes than a, the geometric mean over the shapes of the ratios by
 // which ties are told.
-func (d *digest) ratioOver(a, b placed) float64 {
+func (d *digest) ratioOver(a, b formatRow) float64 {
 	var ratios []float64
 	for i := range min(len(a.cases), len(b.cases)) {
 		ratios = append(ratios, d.compare(a.cases[i], b.cases[i]).Ratio)
@@ -284,20 +284,20 @@ func (d *digest) ratioOver(a, b placed) float64 {
 	return mean
 }
 
-func (d *digest) placedFields(scale doc.Scale) []doc.Field[placed] {
-	return []doc.Field[placed]{
-		{Label: names.Format, Text: true, Cell: func(p placed) doc.Cell { return doc.Cell{Text: p.subject} }},
-		{Label: "by", About: "the variant that is the fastest", Text: true, Cell: func(p placed) doc.Cell {
-			return doc.Cell{Text: p.contender, Mark: doc.MarkOf(d.marks[p.contender])}
+func (d *digest) formatFields(scale doc.Scale) []doc.Field[formatRow] {
+	return []doc.Field[formatRow]{
+		{Label: names.Format, Text: true, Cell: func(p formatRow) doc.Cell { return doc.Cell{Text: p.subject} }},
+		{Label: "by", About: "the variant that is the fastest", Text: true, Cell: func(p formatRow) doc.Cell {
+			return doc.Cell{Text: p.variant, Mark: doc.MarkOf(d.marks[p.variant])}
 		}},
-		{Label: "µs/op", About: results.UnitOf(results.NsPerOp).About, Cell: func(p placed) doc.Cell { return doc.Cell{Text: microseconds(p.ns) + signsOf(p.cases)} }},
-		{Label: "time", About: "shorter is better; the line is the interval", Text: true, Drop: 5, Cell: func(p placed) doc.Cell { return scale.Cell(p.length()) }},
-		{Label: "how sure", Text: true, Drop: 2, Cell: func(p placed) doc.Cell { return doc.Cell{Text: d.howSure(p)} }},
-		{Label: "bits/weight", About: "of the packed weights", Drop: 1, Cell: func(p placed) doc.Cell {
+		{Label: "µs/op", About: results.UnitOf(results.NsPerOp).About, Cell: func(p formatRow) doc.Cell { return doc.Cell{Text: microseconds(p.ns) + signsOf(p.cases)} }},
+		{Label: "time", About: "shorter is better; the line is the interval", Text: true, Drop: 5, Cell: func(p formatRow) doc.Cell { return scale.Cell(p.length()) }},
+		{Label: "how sure", Text: true, Drop: 2, Cell: func(p formatRow) doc.Cell { return doc.Cell{Text: d.howSure(p)} }},
+		{Label: "bits/weight", About: "of the packed weights", Drop: 1, Cell: func(p formatRow) doc.Cell {
 			bytes, ok := p.over[0].task.bytesPerWeight(p.cases[0])
 			return doc.Cell{Text: textIf(ok, formatBits(8*bytes))}
 		}},
-		{Label: "error", About: results.UnitOf(results.NMSE).About, Drop: 3, Cell: func(p placed) doc.Cell {
+		{Label: "error", About: results.UnitOf(results.NMSE).About, Drop: 3, Cell: func(p formatRow) doc.Cell {
 			v, ok := p.typical(results.NMSE)
 			return doc.Cell{Text: textIf(ok, decibels(v))}
 		}},
@@ -332,7 +332,7 @@ func microseconds(ns float64) string {
 }
 
 // spread is the typical interval of a row, as a share; false if it is unknown.
-func (p placed) spread() (float64, bool) {
+func (p formatRow) spread() (float64, bool) {
 	var spreads []float64
 	for _, c := range p.cases {
 		if s := c.stats[results.NsPerOp]; s.bounded() {
@@ -345,7 +345,7 @@ func (p placed) spread() (float64, bool) {
 	return noise.Median(spreads), true
 }
 
-func (p placed) spreadText() string {
+func (p formatRow) spreadText() string {
 	if s, ok := p.spread(); ok {
 		return formatSpread(s)
 	}
@@ -353,7 +353,7 @@ func (p placed) spreadText() string {
 }
 
 // howSure is the typical interval of a row, and whether it ties with the row above.
-func (d *digest) howSure(p placed) string { return p.spreadText() + textIf(p.tie, ", tie") }
+func (d *digest) howSure(p formatRow) string { return p.spreadText() + textIf(p.tie, ", tie") }
 
 // rankedLegend explains the table's words where they first appear.
 func (d *digest) rankedLegend() string {
@@ -386,17 +386,17 @@ func boundText(roof float64, of string) string {
 	return "It is not bound by memory: " + share + "."
 }
 
-// modelScreen lists the models by the speed of their fastest contender. The
+// modelScreen lists the models by the speed of their fastest variant. The
 // slowest leads, the one that a choice matters to: a small model is not a
 // better large one.
 func (d *digest) modelScreen() (doc.First, bool) {
 	type row struct {
 		m *model
-		s *standing
+		s *ranking
 	}
 	var rows []row
 	for _, m := range d.models {
-		if s, ok := d.leader(m); ok {
+		if s, ok := d.fastest(m); ok {
 			rows = append(rows, row{m, s})
 		}
 	}
@@ -405,11 +405,11 @@ func (d *digest) modelScreen() (doc.First, bool) {
 	}
 	rate := func(r row) float64 { v, _ := r.s.best().center(results.TokenRate); return v }
 	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(rate(a), rate(b)) })
-	run := func(r row) *run { return r.m.run(r.s.best().contender, r.s.panel) }
+	run := func(r row) *run { return r.m.run(r.s.best().variant, r.s.panel) }
 	fields := []doc.Field[row]{
 		{Label: names.Model, Text: true, Cell: func(r row) doc.Cell { return doc.Cell{Text: cmp.Or(r.m.name, names.BaseModel)} }},
 		{Label: "by", Text: true, Cell: func(r row) doc.Cell {
-			name := r.s.best().contender
+			name := r.s.best().variant
 			return doc.Cell{Text: name, Mark: doc.MarkOf(d.marks[name])}
 		}},
 		{Label: names.Threads, Drop: 5, Cell: func(r row) doc.Cell { return doc.Cell{Text: r.s.panel.threads} }},
@@ -497,7 +497,7 @@ func (d *digest) title() string {
 
 // formatPicture is what speed costs in error; where errors were not measured, the times of the best format
 // in the largest shape.
-func (d *digest) formatPicture(best placed, where panel) *figure.Figure {
+func (d *digest) formatPicture(best formatRow, where panel) *figure.Figure {
 	if t := d.errorSpeed(func(p panel) bool { return p == where }); t != nil {
 		t.narrow = true
 		t.heading = "Error against speed with " + conditions(where)
@@ -505,7 +505,7 @@ func (d *digest) formatPicture(best placed, where panel) *figure.Figure {
 	}
 	t := best.over[len(best.over)-1].task
 	timed := t.in(where)
-	who := contenders(timed.cases)
+	who := variants(timed.cases)
 	fastestFirst(who, timed.cases)
 	rows, cut := d.latencyPanels(timed, []panel{where}, who)
 	f := &figure.Figure{Heading: figure.Label(t.title), Reading: d.latencyReading(timed), Panels: rows, Height: figure.RowsHeight(max(len(who), 3), 1)}
@@ -515,14 +515,14 @@ func (d *digest) formatPicture(best placed, where panel) *figure.Figure {
 	return f
 }
 
-// modelPicture is the speed of a model's contenders in the test that leads.
-func (d *digest) modelPicture(m *model, s *standing) *figure.Figure {
+// modelPicture is the speed of a model's variants in the test that leads.
+func (d *digest) modelPicture(m *model, s *ranking) *figure.Figure {
 	t := s.task.in(s.panel)
 	if !measured(t.cases, results.TokenRate) {
 		return nil
 	}
 	who := slices.DeleteFunc(m.fastestFirst(), func(name string) bool {
-		return !slices.ContainsFunc(t.cases, func(c *caseStats) bool { return c.contender == name })
+		return !slices.ContainsFunc(t.cases, func(c *caseStats) bool { return c.variant == name })
 	})
 	return &figure.Figure{
 		Heading: figure.Label(m.title("tokens per second, " + testLabel(t))), Reading: d.throughputReading(t),
@@ -532,12 +532,12 @@ func (d *digest) modelPicture(m *model, s *standing) *figure.Figure {
 }
 
 // length is the time with where the next run's is expected.
-func (p placed) length() doc.Length {
+func (p formatRow) length() doc.Length {
 	spread, _ := p.spread()
 	return doc.Length{Value: p.ns, Low: p.ns / (1 + spread), High: p.ns * (1 + spread)}
 }
 
-func newTimeScale(rows []placed) doc.Scale {
+func newTimeScale(rows []formatRow) doc.Scale {
 	var all []doc.Length
 	for _, p := range rows {
 		all = append(all, p.length())

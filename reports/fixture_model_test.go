@@ -89,13 +89,13 @@ func (m *modelRun) bandwidth(threads int) float64 { return 12e9 * math.Pow(float
 
 func (m *modelRun) peak(threads int) float64 { return 430e9 * float64(threads) }
 
-// engine is one contender in all tests, and its profile.
+// engine is one variant in all tests, and its profile.
 func (m *modelRun) engine(model fixtureModel, v fixtureEngine, packing string) []string {
 	var lines []string
-	contender := "model=" + model.name + "/variant=" + v.name
+	variant := "model=" + model.name + "/variant=" + v.name
 	slow := 1.0
 	if packing != "" {
-		contender += "/packing=" + packing
+		variant += "/packing=" + packing
 		slow = map[string]float64{"packed": 1, "native": 0.6, "stream": 0.25}[packing]
 	}
 	anon, file := model.bytes*1.2, model.bytes*0.1
@@ -117,7 +117,7 @@ func (m *modelRun) engine(model fixtureModel, v fixtureEngine, packing string) [
 			{"tg128/depth=2048", 128e9 / decode * 1.15, fmt.Sprintf("%.4g tok/s", decode/1.15)},
 		} {
 			for sample := range m.samples {
-				line := fmt.Sprintf("BenchmarkModel/%s/test=%s/threads=%d-2 1 %.0f ns/op %s", contender, test.name, threads, test.ns*(1+0.01*m.rng.ExpFloat64()), test.values)
+				line := fmt.Sprintf("BenchmarkModel/%s/test=%s/threads=%d-2 1 %.0f ns/op %s", variant, test.name, threads, test.ns*(1+0.01*m.rng.ExpFloat64()), test.values)
 				if sample == 0 && packing != "" {
 					line += fmt.Sprintf(" %.0f peak-RSS-B %.0f anon-B %.0f file-B", anon+file, anon, file)
 				}
@@ -128,7 +128,7 @@ func (m *modelRun) engine(model fixtureModel, v fixtureEngine, packing string) [
 				if test.name == "tg128" {
 					ns /= 128
 				}
-				lines = append(lines, m.profile(model, contender, test.name, threads, ns)...)
+				lines = append(lines, m.profile(model, variant, test.name, threads, ns)...)
 			}
 		}
 	}
@@ -143,10 +143,10 @@ func (m *modelRun) share(packing string, share float64, unit string) string {
 	return fmt.Sprintf(" %.3g %s", 100*share, unit)
 }
 
-func (m *modelRun) profile(model fixtureModel, contender, test string, threads int, ns float64) []string {
+func (m *modelRun) profile(model fixtureModel, variant, test string, threads int, ns float64) []string {
 	var lines []string
 	add := func(block, op string, ns float64, weights bool) {
-		line := fmt.Sprintf("BenchmarkOp/%s/test=%s/threads=%d/block=%s/op=%s-2 1 %.0f ns/op", contender, test, threads, block, op, ns*(1+0.05*m.rng.Float64()))
+		line := fmt.Sprintf("BenchmarkOp/%s/test=%s/threads=%d/block=%s/op=%s-2 1 %.0f ns/op", variant, test, threads, block, op, ns*(1+0.05*m.rng.Float64()))
 		if weights {
 			line += fmt.Sprintf(" %.4g weight-B/s", 0.8*m.bandwidth(threads))
 		}

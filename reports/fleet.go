@@ -19,7 +19,7 @@ import (
 // rankings of variants are a machine's, and no number is an average over machines.
 type fleet struct {
 	members  []*member // those that are emulated last
-	lineups  []*lineup
+	works    []*work
 	warnings []string // about the files
 }
 
@@ -30,18 +30,18 @@ type member struct {
 	name    string // unlike that of any other
 }
 
-// A lineup is what each machine makes of one kind of work: a format's products over the shapes that most
+// A work is what each machine makes of one kind of work: a format's products over the shapes that most
 // machines ran, or one test of a model.
-type lineup struct {
+type work struct {
 	base, subject string
 	shapes        []string
 	places        []*place // by member
 }
 
-// A place is how a machine does a lineup's work: with all of its threads and, where that was measured, its
+// A place is how a machine does a work's work: with all of its threads and, where that was measured, its
 // weights not in a cache.
 type place struct {
-	placed
+	formatRow
 	member  *member
 	panel   panel
 	missing string // why nothing was timed; "" if it was
@@ -63,22 +63,22 @@ func newFleet(found *Source) *fleet {
 		cases = append(cases, m.cases...)
 		f.members = append(f.members, m)
 	}
-	nameContenders(cases) // alike on all machines
+	nameVariants(cases) // alike on all machines
 	slices.SortStableFunc(f.members, func(a, b *member) int { return compareBools(a.emulated(), b.emulated()) })
-	var contenders []string
+	var variants []string
 	for i, name := range machineNames(f.members) {
 		m := f.members[i]
 		m.form()
 		m.name = name
 		for _, c := range m.cases {
-			contenders = append(contenders, c.contender)
+			variants = append(variants, c.variant)
 		}
 	}
-	marks := figure.AssignMarks(slices.DeleteFunc(contenders, func(name string) bool { return name == "" }), figure.ContenderMark)
+	marks := figure.AssignMarks(slices.DeleteFunc(variants, func(name string) bool { return name == "" }), figure.VariantMark)
 	for _, m := range f.members {
 		m.marks = marks
 	}
-	f.lineUp()
+	f.listWork()
 	return f
 }
 
@@ -200,53 +200,53 @@ func lackText(theirs, own []string) string {
 	return fmt.Sprintf("without %s and %d more", lacking[0], len(lacking)-1)
 }
 
-// lineUp makes the lineups: models' before those of kernels, and in the order of one machine's own report.
-func (f *fleet) lineUp() {
-	index := make(map[[2]string]*lineup)
-	kinds := make(map[*lineup]string)
+// listWork makes the list of works: models' before those of kernels, and in the order of one machine's own report.
+func (f *fleet) listWork() {
+	index := make(map[[2]string]*work)
+	kinds := make(map[*work]string)
 	for _, m := range f.members {
 		for _, t := range m.tasks {
-			key := lineupOf(t)
+			key := workOf(t)
 			if index[key] == nil {
-				l := &lineup{base: key[0], subject: key[1]}
+				l := &work{base: key[0], subject: key[1]}
 				index[key], kinds[l] = l, t.kind
-				f.lineups = append(f.lineups, l)
+				f.works = append(f.works, l)
 			}
 		}
 	}
-	for _, l := range f.lineups {
+	for _, l := range f.works {
 		l.fill(f.members)
 	}
-	slices.SortStableFunc(f.lineups, func(a, b *lineup) int {
+	slices.SortStableFunc(f.works, func(a, b *work) int {
 		return cmp.Or(compareBools(a.base != names.BaseModel, b.base != names.BaseModel), naturalCompare(a.base, b.base),
 			cmp.Compare(formatOrderOf(a), formatOrderOf(b)), cmp.Compare(testOrder(kinds[a]), testOrder(kinds[b])), naturalCompare(a.subject, b.subject))
 	})
 }
 
-// lineupOf is the base and the subject of a task's lineup. Each test of a model is one of its own.
-func lineupOf(t *task) [2]string {
+// workOf is the base and the subject of a task's work. Each test of a model is one of its own.
+func workOf(t *task) [2]string {
 	if t.base == names.BaseModel {
 		return [2]string{t.base, t.title}
 	}
 	return [2]string{t.base, cmp.Or(t.subject, t.title)}
 }
 
-// formatOrderOf is the place of a lineup's format among those that are known.
-func formatOrderOf(l *lineup) int {
+// formatOrderOf is the place of a work's format among those that are known.
+func formatOrderOf(l *work) int {
 	if i := slices.Index(figure.FormatOrder, l.subject); i >= 0 {
 		return i
 	}
 	return len(figure.FormatOrder)
 }
 
-// tasksOf are a machine's tasks of a lineup.
-func (l *lineup) tasksOf(m *member) []*task {
-	return slices.DeleteFunc(slices.Clone(m.tasks), func(t *task) bool { return lineupOf(t) != [2]string{l.base, l.subject} })
+// tasksOf are a machine's tasks of a work.
+func (l *work) tasksOf(m *member) []*task {
+	return slices.DeleteFunc(slices.Clone(m.tasks), func(t *task) bool { return workOf(t) != [2]string{l.base, l.subject} })
 }
 
 // fill finds each machine's place, over the shapes that most machines ran.
-func (l *lineup) fill(members []*member) {
-	ran := make([]map[string]*standing, len(members)) // by shape
+func (l *work) fill(members []*member) {
+	ran := make([]map[string]*ranking, len(members)) // by shape
 	count := make(map[string]int)
 	var shapes []string
 	for i, m := range members {
@@ -254,7 +254,7 @@ func (l *lineup) fill(members []*member) {
 		l.places = append(l.places, p)
 		tasks := l.tasksOf(m)
 		p.panel = fullest(tasks)
-		ran[i] = make(map[string]*standing)
+		ran[i] = make(map[string]*ranking)
 		for _, t := range tasks {
 			if s, ok := m.rank(t, p.panel); ok {
 				ran[i][t.shape] = s
@@ -270,14 +270,14 @@ func (l *lineup) fill(members []*member) {
 	}
 	l.shapes = sharedShapes(shapes, count, ran)
 	for i, p := range l.places {
-		var over []*standing
+		var over []*ranking
 		for _, shape := range l.shapes {
 			if s := ran[i][shape]; s != nil {
 				over = append(over, s)
 			}
 		}
 		if all := p.member.placeOver(l.subject, over); len(all) > 0 && len(over) == len(l.shapes) {
-			p.placed, p.missing = all[0], ""
+			p.formatRow, p.missing = all[0], ""
 		} else if len(ran[i]) > 0 {
 			p.missing = "other shapes"
 		}
@@ -308,35 +308,35 @@ func fullest(tasks []*task) panel {
 }
 
 // sharedShapes are those that were run by the same machines as the shape that most machines ran.
-func sharedShapes(shapes []string, count map[string]int, ran []map[string]*standing) []string {
+func sharedShapes(shapes []string, count map[string]int, ran []map[string]*ranking) []string {
 	if len(shapes) == 0 {
 		return nil
 	}
 	most := slices.MaxFunc(shapes, func(a, b string) int { return cmp.Compare(count[a], count[b]) })
 	return slices.DeleteFunc(shapes, func(shape string) bool {
-		return slices.ContainsFunc(ran, func(r map[string]*standing) bool { return (r[shape] == nil) != (r[most] == nil) })
+		return slices.ContainsFunc(ran, func(r map[string]*ranking) bool { return (r[shape] == nil) != (r[most] == nil) })
 	})
 }
 
-// whyMissing says why a machine has no time for a lineup's work.
-func (l *lineup) whyMissing(m *member) string {
+// whyMissing says why a machine has no time for a work's work.
+func (l *work) whyMissing(m *member) string {
 	for _, f := range m.res.Failures {
-		if f.Name.Base == l.base && lineupOf(newTask(f.Name)) == [2]string{l.base, l.subject} {
+		if f.Name.Base == l.base && workOf(newTask(f.Name)) == [2]string{l.base, l.subject} {
 			return wrongResult
 		}
 	}
 	return notRun
 }
 
-// whyNot says why a machine has no time of a contender in a lineup.
-func (p *place) whyNot(contender string) string {
+// whyNot says why a machine has no time of a variant in a work.
+func (p *place) whyNot(variant string) string {
 	switch {
 	case p.missing != "":
 		return p.missing
-	case p.member.res.Lacks(variantOf(contender)):
+	case p.member.res.Lacks(variantOf(variant)):
 		return unavailable
 	case slices.ContainsFunc(p.member.res.Failures, func(f results.Failure) bool {
-		return f.Name.Get(names.Variant) == variantOf(contender) && names.SubjectOf(f.Name) == p.over[0].task.subject
+		return f.Name.Get(names.Variant) == variantOf(variant) && names.SubjectOf(f.Name) == p.over[0].task.subject
 	}):
 		return wrongResult
 	}
@@ -344,7 +344,7 @@ func (p *place) whyNot(contender string) string {
 }
 
 // ranked are the places of the machines whose speed can be compared, fastest first.
-func (l *lineup) ranked() []*place {
+func (l *work) ranked() []*place {
 	some := slices.DeleteFunc(slices.Clone(l.places), func(p *place) bool { return p.missing != "" || p.member.emulated() })
 	slices.SortStableFunc(some, func(a, b *place) int { return cmp.Compare(a.ns, b.ns) })
 	return some
@@ -393,11 +393,11 @@ func shareOf(c *caseStats) (s share, ok bool) {
 
 func (s share) text() string { return results.UnitOf(results.PctRoof).Format(s.percent) }
 
-// share is the middle one of a contender's shares over the shapes.
-func (p *place) share(contender string) (s share, ok bool) {
+// share is the middle one of a variant's shares over the shapes.
+func (p *place) share(variant string) (s share, ok bool) {
 	var values []float64
-	for _, standing := range p.over {
-		c := standing.find(contender)
+	for _, ranking := range p.over {
+		c := ranking.find(variant)
 		if c == nil {
 			continue
 		}
@@ -423,5 +423,5 @@ func (p *place) speed() string {
 	return results.UnitOf(results.NsPerOp).Format(p.ns)
 }
 
-// title names a lineup where there may be others.
-func (l *lineup) title() string { return cmp.Or(l.subject, l.base) }
+// title names a work where there may be others.
+func (l *work) title() string { return cmp.Or(l.subject, l.base) }

@@ -44,20 +44,20 @@ func (f *fleet) json() jsonFleet {
 	for _, m := range f.members {
 		out.Machines = append(out.Machines, jsonMachine{m.name, m.emulated(), jsonOf(m.digest)})
 	}
-	for _, l := range f.lineups {
+	for _, l := range f.works {
 		out.Work = append(out.Work, l.json())
 	}
 	return out
 }
 
-func (l *lineup) json() jsonWork {
+func (l *work) json() jsonWork {
 	work := jsonWork{Base: l.base, Subject: l.subject, Shapes: append([]string{}, l.shapes...)}
 	level := l.level()
 	for _, p := range l.places {
 		place := jsonPlace{Machine: p.member.name, Status: p.missing}
 		if p.missing == "" {
 			place = jsonPlace{
-				Machine: p.member.name, Status: "timed", Threads: p.panel.threads, Cache: p.panel.cache, Best: p.contender, Ns: p.ns,
+				Machine: p.member.name, Status: "timed", Threads: p.panel.threads, Cache: p.panel.cache, Best: p.variant, Ns: p.ns,
 				Variants: make(map[string]jsonShare),
 			}
 			for _, q := range level {

@@ -81,8 +81,8 @@ func (f *fleet) casesSection() *doc.Section {
 	rows := f.caseRows()
 	shown := rows[:min(len(rows), mostCases)]
 	for len(shown) > 0 {
-		l, n := shown[0].lineup, 1
-		for n < len(shown) && shown[n].lineup == l {
+		l, n := shown[0].work, 1
+		for n < len(shown) && shown[n].work == l {
 			n++
 		}
 		fields := []doc.Field[caseRow]{{Label: "case", Text: true, Cell: func(r caseRow) doc.Cell {
@@ -105,16 +105,16 @@ func (f *fleet) casesSection() *doc.Section {
 
 // A caseRow is one case on every machine.
 type caseRow struct {
-	lineup *lineup
-	title  string
-	panel  panel
-	cells  []*standing // by member; nil where it was not timed
+	work  *work
+	title string
+	panel panel
+	cells []*ranking // by member; nil where it was not timed
 }
 
-// caseRows lists every task under every condition, lineup by lineup.
+// caseRows lists every task under every condition, work by work.
 func (f *fleet) caseRows() []caseRow {
 	var rows []caseRow
-	for _, l := range f.lineups {
+	for _, l := range f.works {
 		type key struct {
 			title string
 			panel panel
@@ -133,7 +133,7 @@ func (f *fleet) caseRows() []caseRow {
 					if !seen {
 						at = len(rows)
 						index[k] = at
-						rows = append(rows, caseRow{l, k.title, p, make([]*standing, len(f.members))})
+						rows = append(rows, caseRow{l, k.title, p, make([]*ranking, len(f.members))})
 					}
 					rows[at].cells[i] = s
 				}
@@ -155,7 +155,7 @@ func (f *fleet) caseCell(r caseRow, i int) doc.Cell {
 	if s == nil {
 		return doc.Cell{Text: r.whyMissing(m)}
 	}
-	cell := m.standingCell(s, "")
+	cell := m.rankingCell(s, "")
 	if m.emulated() {
 		cell.Share = nil
 	}
@@ -167,11 +167,11 @@ func (r caseRow) whyMissing(m *member) string {
 	for _, f := range m.res.Failures {
 		t := newTask(f.Name)
 		where := panelOf(f.Name)
-		if lineupOf(t) == [2]string{r.lineup.base, r.lineup.subject} && cmp.Or(t.shape, t.title) == r.title && where == r.panel {
+		if workOf(t) == [2]string{r.work.base, r.work.subject} && cmp.Or(t.shape, t.title) == r.title && where == r.panel {
 			return wrongResult
 		}
 	}
-	elsewhere := rivals(slices.DeleteFunc(slices.Clone(r.cells), func(s *standing) bool { return s == nil }))
+	elsewhere := rivals(slices.DeleteFunc(slices.Clone(r.cells), func(s *ranking) bool { return s == nil }))
 	if !slices.ContainsFunc(elsewhere, func(name string) bool { return !m.res.Lacks(variantOf(name)) }) {
 		return unavailable
 	}

@@ -16,15 +16,15 @@ import (
 // What a report of many machines shows at most: CSV and JSON have everything.
 const (
 	mostMachinesAcross = 8   // machines side by side
-	mostLineups        = 8   // kinds of work in a table of all machines
-	mostContenders     = 8   // variants of a kind of work, by machine
+	mostWorks          = 8   // kinds of work in a table of all machines
+	mostVariants       = 8   // variants of a kind of work, by machine
 	mostCases          = 400 // rows of the table of all cases
 )
 
-// lead is the lineup that most machines can be compared by, of several the first; nil if none has two.
-func (f *fleet) lead() *lineup {
-	var best *lineup
-	for _, l := range f.lineups {
+// lead is the work that most machines can be compared by, of several the first; nil if none has two.
+func (f *fleet) lead() *work {
+	var best *work
+	for _, l := range f.works {
 		if n := len(l.ranked()); n > 1 && (best == nil || n > len(best.ranked())) {
 			best = l
 		}
@@ -80,8 +80,8 @@ func enumerateSome(list []string) string {
 	return enumerate(list)
 }
 
-// comparison says which machine is the fastest at a lineup's work, by what, and how much of itself each uses.
-func (l *lineup) comparison() string {
+// comparison says which machine is the fastest at a work's work, by what, and how much of itself each uses.
+func (l *work) comparison() string {
 	ranked := l.ranked()
 	first, last := ranked[0], ranked[len(ranked)-1]
 	text := fmt.Sprintf("%s: %s takes %s", l.workText(), first.member.name, first.resultText())
@@ -92,8 +92,8 @@ func (l *lineup) comparison() string {
 		text += fmt.Sprintf("; %s takes %s times as long, %s", last.member.name, ratioDigits(last.ns/first.ns), last.resultText())
 	}
 	text += "."
-	if champions := l.champions(); champions != nil {
-		text += " The best variant differs: " + strings.Join(champions, "; ") + "."
+	if winners := l.winners(); winners != nil {
+		text += " The best variant differs: " + strings.Join(winners, "; ") + "."
 	}
 	return text
 }
@@ -109,8 +109,8 @@ func ratioDigits(r float64) string {
 	return fmt.Sprintf("%.0f", r)
 }
 
-// workText says what a lineup's numbers are about.
-func (l *lineup) workText() string {
+// workText says what a work's numbers are about.
+func (l *work) workText() string {
 	panels := make(map[panel]bool)
 	var where panel
 	for _, p := range l.ranked() {
@@ -138,15 +138,15 @@ func (l *lineup) workText() string {
 
 // resultText is a machine's time, by what, and its share of the roofline.
 func (p *place) resultText() string {
-	text := p.speed() + " by " + p.contender
-	if s, ok := p.share(p.contender); ok {
+	text := p.speed() + " by " + p.variant
+	if s, ok := p.share(p.variant); ok {
 		text += ", " + s.text() + " of its own roofline"
 	}
 	return text
 }
 
 // level are the fastest and those that can't be told from it.
-func (l *lineup) level() []*place {
+func (l *work) level() []*place {
 	ranked := l.ranked()
 	return slices.DeleteFunc(slices.Clone(ranked), func(p *place) bool { return p != ranked[0] && ranked[0].apart(p) })
 }
@@ -159,19 +159,19 @@ func namesOfPlaces(places []*place) []string {
 	return all
 }
 
-// champions says which variant is the best on which machines, one entry for each variant; none where one
+// winners says which variant is the best on which machines, one entry for each variant; none where one
 // variant is the best, or tied with it, on all.
-func (l *lineup) champions() []string {
+func (l *work) winners() []string {
 	var order []string
 	on := make(map[string][]string)
 	leads := make(map[string]int)
 	ranked := l.ranked()
 	for _, p := range ranked {
-		if on[p.contender] == nil {
-			order = append(order, p.contender)
+		if on[p.variant] == nil {
+			order = append(order, p.variant)
 		}
-		on[p.contender] = append(on[p.contender], p.member.name)
-		for _, name := range p.leaders() {
+		on[p.variant] = append(on[p.variant], p.member.name)
+		for _, name := range p.fastest() {
 			if leads[name]++; leads[name] == len(ranked) {
 				return nil
 			}
@@ -183,17 +183,17 @@ func (l *lineup) champions() []string {
 	return order
 }
 
-// leaders are a machine's best variant and those that lead or tie on most of the shapes.
-func (p *place) leaders() []string {
+// fastest returns a machine's best variant and those that lead or tie on most of the shapes.
+func (p *place) fastest() []string {
 	leads := make(map[string]int)
 	for _, s := range p.over {
-		for _, c := range s.leaders() {
-			leads[c.contender]++
+		for _, c := range s.fastest() {
+			leads[c.variant]++
 		}
 	}
-	all := []string{p.contender}
+	all := []string{p.variant}
 	for _, name := range rivals(p.over) {
-		if name != p.contender && 2*leads[name] > len(p.over) {
+		if name != p.variant && 2*leads[name] > len(p.over) {
 			all = append(all, name)
 		}
 	}
@@ -246,13 +246,13 @@ func (m *member) multiplying() (float64, bool) {
 func (m *member) ceiling(base, unit string) (float64, bool) {
 	all := m.ofBase(base)
 	where := fullest([]*task{{cases: all}})
-	p := placed{cases: in(where, all)}
+	p := formatRow{cases: in(where, all)}
 	return p.typical(unit)
 }
 
 // noiseOf is a machine's noise floor for the cases by which the machines are compared.
 func (f *fleet) noiseOf(m *member) string {
-	for _, l := range f.lineups {
+	for _, l := range f.works {
 		for _, p := range l.places {
 			if p.member == m && p.missing == "" {
 				if floor := m.floors.Of(p.cases[0].stats[results.NsPerOp].Class); floor.Known() {
@@ -267,11 +267,11 @@ func (f *fleet) noiseOf(m *member) string {
 
 // bestSheet has a row for each machine and a column for each kind of work.
 func (f *fleet) bestSheet() *doc.Table {
-	lineups := f.lineups[:min(len(f.lineups), mostLineups)]
+	works := f.works[:min(len(f.works), mostWorks)]
 	fields := []doc.Field[int]{{Label: "machine", Text: true, Cell: func(i int) doc.Cell {
 		return doc.Cell{Text: f.members[i].heading()}
 	}}}
-	for i, l := range lineups {
+	for i, l := range works {
 		level := l.level()
 		fields = append(fields, doc.Field[int]{Label: l.title(), Text: true, Drop: i, Cell: func(i int) doc.Cell {
 			return l.places[i].bestCell(slices.Contains(level, l.places[i]))
@@ -281,7 +281,7 @@ func (f *fleet) bestSheet() *doc.Table {
 	for i := range rows {
 		rows[i] = i
 	}
-	s := newTable("fleet-best", "The best variant of each machine", f.bestCaption(lineups), rows, fields)
+	s := newTable("fleet-best", "The best variant of each machine", f.bestCaption(works), rows, fields)
 	return s
 }
 
@@ -289,50 +289,50 @@ func (p *place) bestCell(best bool) doc.Cell {
 	if p.missing != "" {
 		return doc.Cell{Text: p.missing}
 	}
-	remark := p.contender
-	if s, ok := p.share(p.contender); ok {
+	remark := p.variant
+	if s, ok := p.share(p.variant); ok {
 		remark += ", " + s.text()
 	}
-	return doc.Cell{Text: p.speed() + signsOf(p.cases), Remark: remark, Best: best && !p.member.emulated(), Mark: doc.MarkOf(p.member.marks[p.contender])}
+	return doc.Cell{Text: p.speed() + signsOf(p.cases), Remark: remark, Best: best && !p.member.emulated(), Mark: doc.MarkOf(p.member.marks[p.variant])}
 }
 
-func (f *fleet) bestCaption(lineups []*lineup) string {
+func (f *fleet) bestCaption(works []*work) string {
 	text := "Each machine with all its threads"
-	if slices.ContainsFunc(lineups, func(l *lineup) bool { return l.base != names.BaseModel }) {
+	if slices.ContainsFunc(works, func(l *work) bool { return l.base != names.BaseModel }) {
 		text += ", cold cache; the time of a format is a geometric mean over the shapes that most machines ran"
 	}
 	text += ". The share is of the machine's own roofline: what it could do at most if it only read or only multiplied. " +
 		"Bold is the fastest machine, and each whose intervals meet its own on most shapes. Emulated machines are not ranked."
-	if n := len(f.lineups); n > len(lineups) {
-		text += fmt.Sprintf(" The first %d of %d kinds of work: CSV and JSON have all.", len(lineups), n)
+	if n := len(f.works); n > len(works) {
+		text += fmt.Sprintf(" The first %d of %d kinds of work: CSV and JSON have all.", len(works), n)
 	}
 	return text
 }
 
 // A codeRow is one variant at one kind of work.
 type codeRow struct {
-	lineup    *lineup
-	contender string
+	work    *work
+	variant string
 }
 
 // codeSheet has a row for each variant, and the machines side by side: how much of each the same code uses.
 func (f *fleet) codeSheet() *doc.Table {
 	across := f.across(f.real())
 	var rows []codeRow
-	for _, l := range f.lineups[:min(len(f.lineups), mostLineups)] {
-		for _, name := range l.contenders(mostContenders) {
+	for _, l := range f.works[:min(len(f.works), mostWorks)] {
+		for _, name := range l.variants(mostVariants) {
 			rows = append(rows, codeRow{l, name})
 		}
 	}
 	fields := []doc.Field[codeRow]{
-		{Label: "work", Text: true, Cell: func(r codeRow) doc.Cell { return doc.Cell{Text: r.lineup.title()} }},
+		{Label: "work", Text: true, Cell: func(r codeRow) doc.Cell { return doc.Cell{Text: r.work.title()} }},
 		{Label: names.Variant, Text: true, Cell: func(r codeRow) doc.Cell {
-			return doc.Cell{Text: r.contender, Mark: doc.MarkOf(f.members[0].marks[r.contender])}
+			return doc.Cell{Text: r.variant, Mark: doc.MarkOf(f.members[0].marks[r.variant])}
 		}},
 	}
 	for i, m := range across {
 		fields = append(fields, doc.Field[codeRow]{Label: m.name, Text: true, Drop: i, Cell: func(r codeRow) doc.Cell {
-			return r.lineup.placeOf(m).codeCell(r.contender)
+			return r.work.placeOf(m).codeCell(r.variant)
 		}})
 	}
 	caption := "What share of its machine each variant reaches, on the same work as above: of reading where reading the weights bounds it, and else of multiplying. " +
@@ -350,24 +350,24 @@ func (f *fleet) acrossText(shown, all int) string {
 	return textIf(shown < all, fmt.Sprintf(" The first %d of %d machines: CSV and JSON have all.", shown, all))
 }
 
-func (l *lineup) placeOf(m *member) *place {
+func (l *work) placeOf(m *member) *place {
 	return l.places[slices.IndexFunc(l.places, func(p *place) bool { return p.member == m })]
 }
 
 // codeCell is what a variant reaches on a machine.
-func (p *place) codeCell(contender string) doc.Cell {
-	if p.missing != "" || !slices.ContainsFunc(p.over, func(s *standing) bool { return s.find(contender) != nil }) {
-		return doc.Cell{Text: p.whyNot(contender)}
+func (p *place) codeCell(variant string) doc.Cell {
+	if p.missing != "" || !slices.ContainsFunc(p.over, func(s *ranking) bool { return s.find(variant) != nil }) {
+		return doc.Cell{Text: p.whyNot(variant)}
 	}
-	s, ok := p.share(contender)
+	s, ok := p.share(variant)
 	if !ok {
 		return doc.Cell{Text: "no ceiling measured"}
 	}
-	return doc.Cell{Text: s.text(), Remark: s.of, Best: contender == p.contender}
+	return doc.Cell{Text: s.text(), Remark: s.of, Best: variant == p.variant}
 }
 
-// contenders are those that are the best on some machine, then those that most machines ran, at most so many.
-func (l *lineup) contenders(most int) []string {
+// variants are those that are the best on some machine, then those that most machines ran, at most so many.
+func (l *work) variants(most int) []string {
 	score := make(map[string]int)
 	var all []string
 	for _, p := range l.places {
@@ -379,7 +379,7 @@ func (l *lineup) contenders(most int) []string {
 				all = append(all, name)
 			}
 			score[name]++
-			if name == p.contender {
+			if name == p.variant {
 				score[name] += len(l.places)
 			}
 		}
@@ -390,10 +390,10 @@ func (l *lineup) contenders(most int) []string {
 	return all
 }
 
-// leastTime is the shortest time that a contender has on any machine, over the largest shape.
-func (l *lineup) leastTime(contender string) (least float64, ok bool) {
+// leastTime is the shortest time that a variant has on any machine, over the largest shape.
+func (l *work) leastTime(variant string) (least float64, ok bool) {
 	for _, p := range l.ranked() {
-		if c := p.largest().find(contender); c != nil {
+		if c := p.largest().find(variant); c != nil {
 			if ns := c.stats[results.NsPerOp].Center; !ok || ns < least {
 				least, ok = ns, true
 			}
@@ -402,8 +402,8 @@ func (l *lineup) leastTime(contender string) (least float64, ok bool) {
 	return least, ok
 }
 
-// largest is the standing at the largest shape.
-func (p *place) largest() *standing { return p.over[len(p.over)-1] }
+// largest is the ranking at the largest shape.
+func (p *place) largest() *ranking { return p.over[len(p.over)-1] }
 
 // doubts are those of all machines; what several say alike becomes one.
 func (f *fleet) doubts() []doc.Doubt {

@@ -212,7 +212,7 @@ func TestFleetMarksEmulation(t *testing.T) {
 	if !slices.ContainsFunc(best.Rows[0], func(c doc.Cell) bool { return c.Best }) {
 		t.Error("no real machine is the fastest")
 	}
-	for _, l := range f.lineups {
+	for _, l := range f.works {
 		if p := l.placeOf(last); slices.Contains(l.ranked(), p) {
 			t.Errorf("%s ranks the emulated machine", l.title())
 		}
@@ -337,7 +337,7 @@ func TestFleetUnusual(t *testing.T) {
 	}
 }
 
-// TestFleetOfModels compares tests of models by tokens per second, under the names of all machines' contenders.
+// TestFleetOfModels compares tests of models by tokens per second, under the names of all machines' variants.
 func TestFleetOfModels(t *testing.T) {
 	const a = "cpu: A\nBenchmarkModel/model=m/variant=avx2/act=q8_128/test=tg64/threads=2 1 5e9 ns/op 12.5 tok/s 80 %roof\nBenchmarkModel/model=m/variant=avx2/act=q8_32/test=tg64/threads=2 1 6e9 ns/op 10.5 tok/s 60 %roof\n"
 	const b = "cpu: B\nBenchmarkModel/model=m/variant=avx2/act=q8_128/test=tg64/threads=8 1 1e9 ns/op 62.5 tok/s 45 %roof\n"

@@ -212,7 +212,7 @@ func (g *gateReport) exitReason() string {
 	case status == 2:
 		why = "not all is proved to be within its threshold, as --prove demands"
 	case len(g.Alarms) > 0:
-		why = "base differs from its twin, so the machine decides: ask again"
+		why = "base differs from its control, so the machine decides: ask again"
 	case status == 3:
 		why = "there was too little time to prove anything: ask again with a longer --budget"
 	}
@@ -306,13 +306,13 @@ func (g *gateReport) rulesSection() *doc.Section {
 // howSection says how the gate measured.
 func (g *gateReport) howSection() *doc.Section {
 	s := &doc.Section{ID: "how", Heading: "How it was measured", Only: doc.Page}
-	s.Add(doc.Text{Words: "Twin is base once more, linked in another order: what it differs by is noise. Values are medians over the rounds; the change is found within rounds, and need not be the ratio of two medians."})
+	s.Add(doc.Text{Words: "Control is base once more, linked in another order: what it differs by is noise. Values are medians over the rounds; the change is found within rounds, and need not be the ratio of two medians."})
 	s.Add(doc.Facts{List: g.facts(), Wide: true})
 	s.Add((&doc.Section{ID: "revisions", Heading: "Machine and revisions"}).Add(doc.Facts{List: settingFacts(g.results.Settings)}))
 	if command := g.results.Setting("command"); command != "" {
 		s.Add((&doc.Section{ID: "reproduce", Heading: "Reproduce"}).Add(doc.Code(command)))
 	}
-	return s.Add(doc.Text{Words: "Every process is in results.txt: benchstat -col 'side@(base head twin)' results.txt compares all of them, and benchstat base.txt head.txt those that were judged. Neither knows that layouts and moments are noise."})
+	return s.Add(doc.Text{Words: "Every process is in results.txt: benchstat -col 'side@(base head control)' results.txt compares all of them, and benchstat base.txt head.txt those that were judged. Neither knows that layouts and moments are noise."})
 }
 
 func (g *gateReport) title() string {
@@ -373,10 +373,10 @@ func (g *gateReport) facts() []doc.Fact {
 }
 
 func (g *gateReport) roundsText() string {
-	if !slices.ContainsFunc(g.Findings, func(f gate.Finding) bool { return len(f.Twin) > 0 }) {
+	if !slices.ContainsFunc(g.Findings, func(f gate.Finding) bool { return len(f.Control) > 0 }) {
 		return fmt.Sprintf("%d of head; base was recorded earlier, so that the time between counts as noise", g.Rounds)
 	}
-	return fmt.Sprintf("%d, in each of which base, head and base's twin are linked anew with functions in another order; verdicts on so many values need %d", g.Rounds, g.Needed)
+	return fmt.Sprintf("%d, in each of which base, head and base's control are linked anew with functions in another order; verdicts on so many values need %d", g.Rounds, g.Needed)
 }
 
 // group is the findings with a verdict; nil if there are none.

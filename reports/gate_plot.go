@@ -151,7 +151,7 @@ func (s span) beyond(values []float64) (n int) {
 // sideClass is the look of a side's values.
 func sideClass(s gate.Side) string { return "d d" + s.String()[:1] }
 
-var gateSides = []gate.Side{gate.Base, gate.Head, gate.Twin}
+var gateSides = []gate.Side{gate.Base, gate.Head, gate.Control}
 
 // beyondText says how many values lie at the edge because they are far out.
 func beyondText(n int) string {
@@ -166,11 +166,11 @@ func beyondText(n int) string {
 func distributionPlot(f gate.Finding, most dotBudget) string {
 	const row = 62
 	format := results.UnitOf(f.Unit).Format
-	values := slices.Concat(f.Base, f.Head, f.Twin)
+	values := slices.Concat(f.Base, f.Head, f.Control)
 	x := newSpan(values, plotLeft, plotRight, 0.05, 4, format)
 	bottom := plotTop + row*len(gateSides)
-	p := newGatePlot("Rounds: base, head and twin"+beyondText(x.beyond(values)), fmt.Sprintf("Values by round of %s: base %s, head %s, twin %s",
-		f.Name, gateValue(f, gate.Base), gateValue(f, gate.Head), gateValue(f, gate.Twin)), bottom+plotBottom)
+	p := newGatePlot("Rounds: base, head and control"+beyondText(x.beyond(values)), fmt.Sprintf("Values by round of %s: base %s, head %s, control %s",
+		f.Name, gateValue(f, gate.Base), gateValue(f, gate.Head), gateValue(f, gate.Control)), bottom+plotBottom)
 	p.xAxis(x, plotTop, bottom)
 	for i, side := range gateSides {
 		var d dots
@@ -216,7 +216,7 @@ func ratioPlot(f gate.Finding) string {
 	return p.svg()
 }
 
-// driftPlot shows every process of base and head by the time at which it began, and twin's behind them.
+// driftPlot shows every process of base and head by the time at which it began, and control's behind them.
 func driftPlot(f gate.Finding, measurements []gate.Measurement, most dotBudget) string {
 	const height = 186
 	format := results.UnitOf(f.Unit).Format
@@ -243,7 +243,7 @@ func driftPlot(f gate.Finding, measurements []gate.Measurement, most dotBudget) 
 	p := newGatePlot("Every process by time"+beyondText(y.beyond(values)), "Every process of "+f.Name+" by the time at which it began", bottom+plotBottom)
 	p.xAxis(x, plotTop, bottom)
 	p.yAxis(y, plotLeft, plotRight)
-	for _, side := range []gate.Side{gate.Twin, gate.Base, gate.Head} {
+	for _, side := range []gate.Side{gate.Control, gate.Base, gate.Head} {
 		var d dots
 		for _, q := range thin(points[side], most) {
 			d.add(x.at(q.at), y.at(q.value))

@@ -73,7 +73,7 @@ func gateResults(t testing.TB, cases []gateCase, rounds int, profiles ...gate.Pr
 	for round := range rounds {
 		at += time.Second // of linking
 		for _, c := range cases {
-			for position, side := range []gate.Side{gate.Head, gate.Base, gate.Twin, gate.Twin, gate.Base, gate.Head} {
+			for position, side := range []gate.Side{gate.Head, gate.Base, gate.Control, gate.Control, gate.Base, gate.Head} {
 				m := gate.Measurement{Benchmark: c.Benchmark, Side: side, Round: round, Position: position, N: 5000, Start: at, Took: 80 * time.Millisecond}
 				m.Values = c.measure(side, rng, at)
 				at += m.Took
@@ -254,7 +254,7 @@ func TestGateProfileWithoutValues(t *testing.T) {
 		res := smallGate(t)
 		f := &res.Report.Findings[0]
 		if f.Head = nil; lost != "head" {
-			f.Base, f.Twin = nil, nil
+			f.Base, f.Control = nil, nil
 		}
 		res.Measurements = nil
 		var page bytes.Buffer

@@ -16,8 +16,8 @@ func TestMarksBelongToNames(t *testing.T) {
 		names []string
 		own   func(string) int
 	}{
-		{variants, figure.ContenderMark},
-		{[]string{"reference", "scalar", "unrolled", "neon", "neondot", "neoni8mm", "metal", "llama-bench"}, figure.ContenderMark},
+		{variants, figure.VariantMark},
+		{[]string{"reference", "scalar", "unrolled", "neon", "neondot", "neoni8mm", "metal", "llama-bench"}, figure.VariantMark},
 		{figure.FormatOrder, figure.FormatMark},
 	} {
 		all := figure.AssignMarks(tt.names, tt.own)

@@ -15,7 +15,7 @@ import (
 // modelTop is how many runs of each number of threads are shown unless asked for more.
 const modelTop = 6
 
-// profileTop is how many contenders' time by operation is shown.
+// profileTop is how many variants' time by operation is shown.
 const profileTop = 2
 
 // modelsInText shows speed, memory and error, and where the time of decoding and of the prompt goes.
@@ -25,14 +25,14 @@ func (d *digest) modelsInText(top int) *doc.Section {
 		seen := make(map[panel]int)
 		runs := slices.DeleteFunc(slices.Clone(m.runs), func(r *run) bool {
 			seen[r.panel]++
-			return top >= 0 && seen[r.panel] > cmp.Or(top, modelTop) && !strings.HasPrefix(r.contender, names.LlamaBench)
+			return top >= 0 && seen[r.panel] > cmp.Or(top, modelTop) && !strings.HasPrefix(r.variant, names.LlamaBench)
 		})
 		s.Add(d.runSheet(m, runs), d.textsSheet(m), d.draftsSheet(m), d.errorSheet(m), d.headSheet(m))
 		shown := make(map[string]bool) // kinds of tests
 		for _, p := range m.profiles {
 			if !shown[p.kind] {
 				shown[p.kind] = true
-				s.Add(profileSheet(m, p, p.contenders[:min(len(p.contenders), profileTop)]))
+				s.Add(profileSheet(m, p, p.variants[:min(len(p.variants), profileTop)]))
 			}
 		}
 	}
@@ -55,7 +55,7 @@ func (d *digest) kernelsInText(top int) []*doc.Section {
 		s.Add(doc.Text{Words: summaryText})
 	}
 	for _, base := range d.bases() {
-		if cases := d.ofBase(base); cases[0].contender == "" && !isCeiling(cases[0]) {
+		if cases := d.ofBase(base); cases[0].variant == "" && !isCeiling(cases[0]) {
 			s.Add(d.unknownTable(cases))
 		}
 	}
@@ -68,20 +68,20 @@ func isCeiling(c *caseStats) bool {
 	return ok || c.name.Base == names.BaseDotPeak
 }
 
-// A ranked is a case of a standing, by its rank.
+// A ranked is a case of a ranking, by its rank.
 type ranked struct {
-	*standing
+	*ranking
 	rank int
 }
 
 func (r ranked) c() *caseStats { return r.ranked[r.rank] }
 
-// first is a text in the first of a standing's rows.
+// first is a text in the first of a ranking's rows.
 func (r ranked) first(text string) doc.Cell { return doc.Cell{Text: textIf(r.rank == 0, text)} }
 
 func standingTable(m *matrix, top int) *doc.Table {
 	var rows []ranked
-	for _, s := range m.standings() {
+	for _, s := range m.rankings() {
 		for i := range s.ranked {
 			if top < 0 || i < top {
 				rows = append(rows, ranked{s, i})
@@ -92,13 +92,13 @@ func standingTable(m *matrix, top int) *doc.Table {
 		{Label: strings.ToLower(m.base), Text: true, Group: true, Cell: func(r ranked) doc.Cell { return r.first(r.task.title) }},
 		{Label: names.Threads, Group: true, Cell: func(r ranked) doc.Cell { return r.first(r.panel.threads) }},
 		{Label: names.Cache, Text: true, Group: true, Cell: func(r ranked) doc.Cell { return r.first(r.panel.cache) }},
-		{Label: names.Variant, Text: true, Cell: func(r ranked) doc.Cell { return doc.Cell{Text: r.c().contender} }},
+		{Label: names.Variant, Text: true, Cell: func(r ranked) doc.Cell { return doc.Cell{Text: r.c().variant} }},
 		{Label: "time/op", Cell: func(r ranked) doc.Cell { return doc.Cell{Text: signedValue(r.c(), results.NsPerOp)} }},
 		{Label: "±", Drop: 4, Cell: func(r ranked) doc.Cell {
 			return doc.Cell{Text: strings.TrimPrefix(r.c().stats[results.NsPerOp].spread(results.NsPerOp), "±")}
 		}},
 		{Label: versusBest, Cell: func(r ranked) doc.Cell {
-			ratio, spread := versus(r.standing, r.rank)
+			ratio, spread := versus(r.ranking, r.rank)
 			return doc.Cell{Text: ratio, Remark: spread}
 		}},
 	}
@@ -108,7 +108,7 @@ func standingTable(m *matrix, top int) *doc.Table {
 	}{{results.GPUTime, 3}, {results.TokenRate, 0}, {results.PctRoof, 1}, {results.NMSE, 2}, {results.KLD, 2}, {results.Perplexity, 2}, {results.WeightRate, 5}, {results.PackedBytes, 6}} {
 		fields = append(fields, doc.Field[ranked]{Label: u.name, Drop: u.drop, Cell: func(r ranked) doc.Cell { return doc.Cell{Text: valueOf(r.c(), u.name)} }})
 	}
-	return doc.NewTable("standings-"+m.base, "", "", rows, fields)
+	return doc.NewTable("rankings-"+m.base, "", "", rows, fields)
 }
 
 // summaryText says what a summary's columns are.
@@ -138,7 +138,7 @@ func summaryTable(m *matrix) *doc.Table {
 		{Label: strings.ToLower(m.base), Text: true, Group: true, Cell: func(r row) doc.Cell { return doc.Cell{Text: r.title} }},
 		{Label: names.Threads, Group: true, Cell: func(r row) doc.Cell { return doc.Cell{Text: r.panel.threads} }},
 		{Label: names.Cache, Text: true, Group: true, Cell: func(r row) doc.Cell { return doc.Cell{Text: r.panel.cache} }},
-		{Label: names.Variant, Text: true, Cell: func(r row) doc.Cell { return doc.Cell{Text: r.champion} }},
+		{Label: names.Variant, Text: true, Cell: func(r row) doc.Cell { return doc.Cell{Text: r.winner} }},
 		{Label: "fastest in", Drop: 4, Cell: func(r row) doc.Cell { return doc.Cell{Text: r.leadText()} }},
 		{Label: "vs " + baselines[0], Cell: func(r row) doc.Cell { return doc.Cell{Text: r.speedText(baselines[0])} }},
 		{Label: results.TokenRate, Cell: typical(results.TokenRate)},
@@ -150,7 +150,7 @@ func summaryTable(m *matrix) *doc.Table {
 }
 
 // versus says how a ranked case compares with the first, and how far the interval of the ratio reaches.
-func versus(s *standing, i int) (ratio, spread string) {
+func versus(s *ranking, i int) (ratio, spread string) {
 	if i == 0 {
 		return "", ""
 	}

@@ -68,7 +68,7 @@ func (d *digest) kernelsSection() *doc.Section {
 		if verdicts := m.verdicts(); !alikeVerdicts(verdicts) { // else the ranked table says it
 			var cards doc.Cards
 			for _, v := range verdicts {
-				cards = append(cards, doc.Card{Subject: v.subject, Section: "kernels", Champion: v.champion, Headline: v.headline(), Mark: doc.MarkOf(d.marks[v.champion]), Facts: v.facts()})
+				cards = append(cards, doc.Card{Subject: v.subject, Section: "kernels", Winner: v.winner, Headline: v.headline(), Mark: doc.MarkOf(d.marks[v.winner]), Facts: v.facts()})
 			}
 			s.Add(cards)
 		}
@@ -79,9 +79,9 @@ func (d *digest) kernelsSection() *doc.Section {
 	return s.Add(d.charts(false)...)
 }
 
-// alikeVerdicts reports whether several formats have one champion, so that their cards would say the same.
+// alikeVerdicts reports whether several formats have one winner, so that their cards would say the same.
 func alikeVerdicts(verdicts []verdict) bool {
-	return len(verdicts) > 1 && !slices.ContainsFunc(verdicts, func(v verdict) bool { return v.champion != verdicts[0].champion })
+	return len(verdicts) > 1 && !slices.ContainsFunc(verdicts, func(v verdict) bool { return v.winner != verdicts[0].winner })
 }
 
 // matrixTables show a matrix as one table or, if its formats have many rows, as a table of a row per format, followed
@@ -95,7 +95,7 @@ func (d *digest) matrixTables(m *matrix) []*doc.Table {
 	for i, p := range m.columns {
 		fields = append(fields, doc.Field[section]{Label: cmp.Or(p.String(), "all"), Text: true, Cell: func(s section) doc.Cell { return d.summaryCell(s.summaries(m.columns)[i]) }})
 	}
-	all := []*doc.Table{newTable("winners-"+m.base, m.base+": the fastest variants over all shapes", sentences(m.base+": "+overviewCaption, aboveText(fastest(m.standings()))), m.sections(), fields)}
+	all := []*doc.Table{newTable("winners-"+m.base, m.base+": the fastest variants over all shapes", sentences(m.base+": "+overviewCaption, aboveText(fastest(m.rankings()))), m.sections(), fields)}
 	for _, s := range m.sections() {
 		t := d.matrixTable(m, s.heading(), s.subject, s.rows, func(r matrixRow) string { return cmp.Or(r.task.shape, r.task.title) })
 		t.Folded = true
@@ -110,9 +110,9 @@ func (d *digest) matrixTables(m *matrix) []*doc.Table {
 func (d *digest) matrixTable(m *matrix, heading, subject string, rows []matrixRow, title func(matrixRow) string) *doc.Table {
 	fields := []doc.Field[matrixRow]{{Label: "task", Text: true, Cell: func(r matrixRow) doc.Cell { return doc.Cell{Text: title(r)} }}}
 	for i, p := range m.columns {
-		fields = append(fields, doc.Field[matrixRow]{Label: cmp.Or(p.String(), "all"), Text: true, Cell: func(r matrixRow) doc.Cell { return d.standingCell(r.cells[i], "not timed") }})
+		fields = append(fields, doc.Field[matrixRow]{Label: cmp.Or(p.String(), "all"), Text: true, Cell: func(r matrixRow) doc.Cell { return d.rankingCell(r.cells[i], "not timed") }})
 	}
-	t := newTable("winners-"+subject, heading, sentences(subject+": "+matrixCaption, noteText(section{rows: rows}.standings())), rows, fields)
+	t := newTable("winners-"+subject, heading, sentences(subject+": "+matrixCaption, noteText(section{rows: rows}.rankings())), rows, fields)
 	t.Only = doc.Page | doc.Markdown
 	return t
 }
@@ -124,18 +124,18 @@ const (
 		"the median of its shares of what reading alone reached in the same rounds (the roof); and its error."
 )
 
-// fastest lists the best of each standing.
-func fastest(standings []*standing) []*caseStats {
+// fastest lists the best of each ranking.
+func fastest(rankings []*ranking) []*caseStats {
 	var all []*caseStats
-	for _, s := range standings {
+	for _, s := range rankings {
 		all = append(all, s.best())
 	}
 	return all
 }
 
 // noteText explains what stands behind the values of the best: signs, and shares above 100%.
-func noteText(standings []*standing) string {
-	cases := fastest(standings)
+func noteText(rankings []*ranking) string {
+	cases := fastest(rankings)
 	return sentences(signsText(signsOf(cases)), aboveText(cases))
 }
 
@@ -144,7 +144,7 @@ func (d *digest) summaryCell(s *summary) doc.Cell {
 	if s == nil {
 		return doc.Cell{}
 	}
-	cell := doc.Cell{Text: s.champion, Mark: doc.MarkOf(d.marks[s.champion]), Remark: "in " + s.leadText()}
+	cell := doc.Cell{Text: s.winner, Mark: doc.MarkOf(d.marks[s.winner]), Remark: "in " + s.leadText()}
 	if speed := s.speedText(""); speed != "" {
 		cell.Remark += ", " + speed
 	}
@@ -155,15 +155,15 @@ func (d *digest) summaryCell(s *summary) doc.Cell {
 	return cell
 }
 
-// standingCell is the best of a task under a condition, or why there is none.
-func (d *digest) standingCell(s *standing, missing string) doc.Cell {
+// rankingCell is the best of a task under a condition, or why there is none.
+func (d *digest) rankingCell(s *ranking, missing string) doc.Cell {
 	if s == nil {
 		return doc.Cell{Text: missing}
 	}
 	c := s.best()
-	cell := doc.Cell{Text: c.contender, Mark: doc.MarkOf(d.marks[c.contender]), Remark: strings.TrimSpace(signedValue(c, results.NsPerOp) + " " + c.stats[results.NsPerOp].spread(results.NsPerOp))}
+	cell := doc.Cell{Text: c.variant, Mark: doc.MarkOf(d.marks[c.variant]), Remark: strings.TrimSpace(signedValue(c, results.NsPerOp) + " " + c.stats[results.NsPerOp].spread(results.NsPerOp))}
 	cell = moreOf(cell, roofOf(c), valueOf(c, results.NMSE))
-	if ties := namesOf(s.leaders()[1:]); ties != "" {
+	if ties := namesOf(s.fastest()[1:]); ties != "" {
 		cell.More = append(cell.More, "tied: "+ties)
 	}
 	if v, ok := c.center(results.PctRoof); ok {

@@ -12,14 +12,14 @@ import (
 	"onebit/reports/figure"
 )
 
-// An errorSeries is the error of one tensor in each block, for all the contenders that share it:
+// An errorSeries is the error of one tensor in each block, for all the variants that share it:
 // variants of one activation scheme compute the same numbers.
 type errorSeries struct {
-	contenders []string
-	cases      []*caseStats // of the first contender, by block
+	variants []string
+	cases    []*caseStats // of the first variant, by block
 }
 
-func (s errorSeries) label() string { return joinNames(s.contenders) }
+func (s errorSeries) label() string { return joinNames(s.variants) }
 
 // block is the number of a case's block; negative outside the blocks.
 func (c *caseStats) block() int {
@@ -34,37 +34,37 @@ func (c *caseStats) block() int {
 func (m *model) formErrors() {
 	m.alike = groupAlike(m.lockstep)
 	m.errors = make(map[tensorRow][]errorSeries)
-	byContender := make(map[string]map[tensorRow][]*caseStats)
+	byVariant := make(map[string]map[tensorRow][]*caseStats)
 	for _, c := range m.lockstep {
 		if _, measured := c.center(results.NMSE); !measured {
 			continue
 		}
-		if byContender[c.contender] == nil {
-			byContender[c.contender] = make(map[tensorRow][]*caseStats)
+		if byVariant[c.variant] == nil {
+			byVariant[c.variant] = make(map[tensorRow][]*caseStats)
 		}
 		row := tensorRow{c.name.Get(names.Tensor), c.name.Get(names.Input)}
-		byContender[c.contender][row] = append(byContender[c.contender][row], c)
+		byVariant[c.variant][row] = append(byVariant[c.variant][row], c)
 	}
 	for _, group := range m.alike {
-		for row, cases := range byContender[group[0]] {
+		for row, cases := range byVariant[group[0]] {
 			slices.SortStableFunc(cases, func(a, b *caseStats) int { return a.block() - b.block() })
 			m.errors[row] = append(m.errors[row], errorSeries{group, cases})
 		}
 	}
 }
 
-// groupAlike groups contenders whose errors are the same in every tensor and block.
+// groupAlike groups variants whose errors are the same in every tensor and block.
 func groupAlike(lockstep []*caseStats) [][]string {
 	prints := make(map[string]*strings.Builder)
 	for _, c := range lockstep {
-		if prints[c.contender] == nil {
-			prints[c.contender] = new(strings.Builder)
+		if prints[c.variant] == nil {
+			prints[c.variant] = new(strings.Builder)
 		}
 		e, _ := c.center(results.NMSE)
-		fmt.Fprintln(prints[c.contender], c.name.Without(names.Variant, names.Act, names.Packing), e)
+		fmt.Fprintln(prints[c.variant], c.name.Without(names.Variant, names.Act, names.Packing), e)
 	}
 	var groups [][]string
-	for _, name := range contenders(lockstep) {
+	for _, name := range variants(lockstep) {
 		same := func(g []string) bool { return prints[g[0]].String() == prints[name].String() }
 		if i := slices.IndexFunc(groups, same); i >= 0 {
 			groups[i] = append(groups[i], name)
@@ -75,7 +75,7 @@ func groupAlike(lockstep []*caseStats) [][]string {
 	return groups
 }
 
-// series are the errors of a tensor under an input, one for each group of contenders that has any.
+// series are the errors of a tensor under an input, one for each group of variants that has any.
 func (m *model) series(input, tensor string) []errorSeries { return m.errors[tensorRow{tensor, input}] }
 
 // tensors lists what errors were measured of: projections in the order of a block's work, then others.
@@ -119,16 +119,16 @@ func (s errorSeries) leastCosine() (least float64, ok bool) {
 	return least, ok
 }
 
-// of returns the series of a contender.
-func of(all []errorSeries, contender string) (errorSeries, bool) {
-	i := slices.IndexFunc(all, func(s errorSeries) bool { return slices.Contains(s.contenders, contender) })
+// of returns the series of a variant.
+func of(all []errorSeries, variant string) (errorSeries, bool) {
+	i := slices.IndexFunc(all, func(s errorSeries) bool { return slices.Contains(s.variants, variant) })
 	if i < 0 {
 		return errorSeries{}, false
 	}
 	return all[i], true
 }
 
-// errorSheet shows how wrong each contender's predictions are, and the stream that leads to them.
+// errorSheet shows how wrong each variant's predictions are, and the stream that leads to them.
 func (d *digest) errorSheet(m *model) *doc.Table {
 	cases := slices.Concat(m.logits, m.lockstep)
 	if len(cases) == 0 {
@@ -164,7 +164,7 @@ func (d *digest) errorSheet(m *model) *doc.Table {
 			return doc.Cell{Text: valueOf(s.last(), unit)}
 		}})
 	}
-	return newTable(figure.FileName("error", m.name), m.title("error"), errorCaption(m), contenders(cases), fields)
+	return newTable(figure.FileName("error", m.name), m.title("error"), errorCaption(m), variants(cases), fields)
 }
 
 // errorCell is a case's value in a unit with its interval; c may be nil.
@@ -215,9 +215,9 @@ func errorCaption(m *model) string {
 	return text
 }
 
-func find(cases []*caseStats, contender string) *caseStats {
+func find(cases []*caseStats, variant string) *caseStats {
 	for _, c := range cases {
-		if c.contender == contender {
+		if c.variant == variant {
 			return c
 		}
 	}
@@ -321,7 +321,7 @@ func (m *model) lastBlock(c *caseStats) *caseStats {
 	if same == nil {
 		return nil
 	}
-	if s, ok := of(m.series(names.Accumulated, names.BlockOutput), same.contender); ok {
+	if s, ok := of(m.series(names.Accumulated, names.BlockOutput), same.variant); ok {
 		return s.last()
 	}
 	return nil

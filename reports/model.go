@@ -24,17 +24,17 @@ type model struct {
 	runs     []*run
 	profiles []*profile
 	lockstep []*caseStats
-	alike    [][]string // contenders whose errors are the same in every tensor and block
+	alike    [][]string // variants whose errors are the same in every tensor and block
 	errors   map[tensorRow][]errorSeries
 	logits   []*caseStats
 	heads    []*caseStats
 }
 
-// A run is what one contender did in a model's tests under one condition.
+// A run is what one variant did in a model's tests under one condition.
 type run struct {
-	contender string
-	panel     panel
-	cases     map[*task]*caseStats
+	variant string
+	panel   panel
+	cases   map[*task]*caseStats
 }
 
 // partOfModel reports whether a case tells of a part of a model, and so has no row of its own.
@@ -61,7 +61,7 @@ func (d *digest) formModels() {
 	}
 	profiled := make(map[*model][]*caseStats)
 	for _, c := range d.cases {
-		if c.contender == "" {
+		if c.variant == "" {
 			continue
 		}
 		switch c.name.Base {
@@ -91,11 +91,11 @@ func (d *digest) formModels() {
 // fastest first.
 func (m *model) formRuns() {
 	for _, p := range m.panels() {
-		for _, name := range contenders(m.cases()) {
-			r := &run{contender: name, panel: p, cases: make(map[*task]*caseStats)}
+		for _, name := range variants(m.cases()) {
+			r := &run{variant: name, panel: p, cases: make(map[*task]*caseStats)}
 			for _, t := range m.tests {
 				for _, c := range in(p, t.cases) {
-					if c.contender == name {
+					if c.variant == name {
 						r.cases[t] = c
 					}
 				}
@@ -147,7 +147,7 @@ func (m *model) test(kind string) *task {
 	return m.tests[i]
 }
 
-// lead is the test by which contenders are ordered: the first that there is of decoding, the prompt,
+// lead is the test by which variants are ordered: the first that there is of decoding, the prompt,
 // the first token, and loading. Any other test leads only where it is alone.
 func (m *model) lead() *task {
 	for _, kind := range []string{names.Decode, names.Prompt, names.TTFT, names.Load, ""} {
@@ -158,9 +158,9 @@ func (m *model) lead() *task {
 	return nil
 }
 
-// leader is the contender that leads the lead test with most threads, or on the GPU if that is faster; ok is
+// fastest is the variant that leads the lead test with most threads, or on the GPU if that is faster; ok is
 // false if none was timed.
-func (d *digest) leader(m *model) (s *standing, ok bool) {
+func (d *digest) fastest(m *model) (s *ranking, ok bool) {
 	if m.lead() == nil {
 		return nil, false
 	}
@@ -176,10 +176,10 @@ func (d *digest) leader(m *model) (s *standing, ok bool) {
 	return s, s != nil
 }
 
-// run returns that of a contender under a condition; nil if there is none.
-func (m *model) run(contender string, p panel) *run {
+// run returns that of a variant under a condition; nil if there is none.
+func (m *model) run(variant string, p panel) *run {
 	for _, r := range m.runs {
-		if r.contender == contender && r.panel == p {
+		if r.variant == variant && r.panel == p {
 			return r
 		}
 	}

@@ -13,28 +13,28 @@ import (
 
 // A glance is what is said of a model in a few words.
 type glance struct {
-	standing *standing // of the lead test
-	facts    []doc.Fact
+	ranking *ranking // of the lead test
+	facts   []doc.Fact
 }
 
-// headline names the test in which the model's champion leads.
+// headline names the test in which the model's winner leads.
 func (g glance) headline() string {
-	t := g.standing.task
-	text := "fastest at " + testLabel(t) + " with " + conditions(g.standing.panel)
-	if g.standing.ties > 0 {
-		text += ", tied with " + namesOf(g.standing.leaders()[1:])
+	t := g.ranking.task
+	text := "fastest at " + testLabel(t) + " with " + conditions(g.ranking.panel)
+	if g.ranking.ties > 0 {
+		text += ", tied with " + namesOf(g.ranking.fastest()[1:])
 	}
 	return text
 }
 
 // glance sums a model up; ok is false if it was not timed.
 func (d *digest) glance(m *model) (g glance, ok bool) {
-	s, ok := d.leader(m)
+	s, ok := d.fastest(m)
 	if !ok {
 		return glance{}, false
 	}
-	r := m.run(s.best().contender, s.panel)
-	g = glance{standing: s}
+	r := m.run(s.best().variant, s.panel)
+	g = glance{ranking: s}
 	add := func(name, value string) {
 		if value != "" {
 			g.facts = append(g.facts, doc.Fact{Name: name, Value: value})
@@ -44,7 +44,7 @@ func (d *digest) glance(m *model) (g glance, ok bool) {
 	add("prompt", m.speedText(r, names.Prompt))
 	add("first token", m.speedText(r, names.TTFT))
 	add("load", m.speedText(r, names.Load))
-	if rival := m.rival(s); rival != "" && !slices.Contains(s.leaders(), s.find(rival)) {
+	if rival := m.rival(s); rival != "" && !slices.Contains(s.fastest(), s.find(rival)) {
 		add("against", times(s.ratio(rival))+" "+rival)
 	}
 	add("memory", memoryText(r.peak()))
@@ -52,14 +52,14 @@ func (d *digest) glance(m *model) (g glance, ok bool) {
 	return g, true
 }
 
-// rival returns what the champion is compared with: the other engine, or a kernel's rival.
-func (m *model) rival(s *standing) string {
+// rival returns what the winner is compared with: the other engine, or a kernel's rival.
+func (m *model) rival(s *ranking) string {
 	for _, c := range s.ranked[1:] {
 		if c.name.Get(names.Variant) == names.LlamaBench {
-			return c.contender
+			return c.variant
 		}
 	}
-	return baseline([]*standing{s}, s.best().contender)
+	return baseline([]*ranking{s}, s.best().variant)
 }
 
 // speedText says what a run reached in a kind of test, and of which ceiling.

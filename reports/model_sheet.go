@@ -50,7 +50,7 @@ func (d *digest) runSheet(m *model, runs []*run) *doc.Table {
 	}
 	fields := []doc.Field[*run]{
 		{Label: names.Variant, Text: true, Cell: func(r *run) doc.Cell {
-			return doc.Cell{Text: r.contender, Mark: doc.MarkOf(d.marks[r.contender])}
+			return doc.Cell{Text: r.variant, Mark: doc.MarkOf(d.marks[r.variant])}
 		}},
 		{Label: names.Threads, Cell: func(r *run) doc.Cell { return doc.Cell{Text: r.panel.threads} }},
 	}
@@ -95,20 +95,20 @@ func (d *digest) testFields(t *task, lead bool, number int) []doc.Field[*run] {
 	if deep != "" || t.kind == names.Load || t.kind == "" {
 		drop = 20 + number
 	}
-	standings := make(map[panel]*standing)
+	rankings := make(map[panel]*ranking)
 	for _, p := range panels(t.cases) {
 		if s, ok := d.rank(t, p); ok {
-			standings[p] = s
+			rankings[p] = s
 		}
 	}
 	fields := []doc.Field[*run]{{Label: testLabel(t), About: testAbout(t), Drop: drop, Cell: func(r *run) doc.Cell {
-		cell, s := signedSpeed(r.cases[t]), standings[r.panel]
-		cell.Best = s != nil && len(s.ranked) > 1 && slices.Contains(s.leaders(), r.cases[t])
+		cell, s := signedSpeed(r.cases[t]), rankings[r.panel]
+		cell.Best = s != nil && len(s.ranked) > 1 && slices.Contains(s.fastest(), r.cases[t])
 		return cell
 	}}}
 	if lead {
 		fields = append(fields, doc.Field[*run]{Label: versusBest, About: versusAbout, Cell: func(r *run) doc.Cell {
-			s := standings[r.panel]
+			s := rankings[r.panel]
 			if s == nil {
 				return doc.Cell{}
 			}

@@ -63,8 +63,8 @@ func onlyModel(t *testing.T, text string) (*digest, *model) {
 // than the A/A pairs do.
 func TestRunSheet(t *testing.T) {
 	var b strings.Builder
-	line := func(contender, test string, ns float64, rest string) {
-		b.WriteString(repeat(6, fmt.Sprintf("BenchmarkModel/model=m/%s/test=%s 1 %v ns/op %s", contender, test, ns, rest)))
+	line := func(variant, test string, ns float64, rest string) {
+		b.WriteString(repeat(6, fmt.Sprintf("BenchmarkModel/model=m/%s/test=%s 1 %v ns/op %s", variant, test, ns, rest)))
 	}
 	line("variant=a/packing=packed", "tg8/threads=2", 1000, "8 tok/s 80 %roof")
 	line("variant=a/packing=native", "tg8/threads=2", 1005, "7.96 tok/s 79.6 %roof")
@@ -131,7 +131,7 @@ func TestProfileSheet(t *testing.T) {
 		t.Errorf("blocks %q, want %q", p.blocks, want)
 	}
 	// The products read 4000 and 24000 bytes in 4000 ns.
-	checkSheet(t, profileSheet(m, p, p.contenders), [][]string{
+	checkSheet(t, profileSheet(m, p, p.variants), [][]string{
 		{"operation", "w packed", "v packed"},
 		{"output", "", "5.00 µs 50 % 1.00 GB/s"},
 		{"qkv", "1.00 µs 100 %", "4.00 µs 40 % 7.00 GB/s"},
@@ -245,15 +245,15 @@ func TestGlossary(t *testing.T) {
 	}
 }
 
-// TestOneNamePerContender: operations, errors and tests of a model call a contender the same.
-func TestOneNamePerContender(t *testing.T) {
+// TestOneNamePerVariant: operations, errors and tests of a model call a variant the same.
+func TestOneNamePerVariant(t *testing.T) {
 	const text = `BenchmarkModel/model=m/variant=v/act=q8_32/packing=packed/test=tg16/threads=1 1 5 ns/op 30 tok/s
 BenchmarkModel/model=m/variant=v/act=q8_128/packing=packed/test=tg16/threads=1 1 5 ns/op 30 tok/s
 BenchmarkOp/model=m/variant=v/act=q8_128/packing=packed/test=tg16/threads=1/block=0/op=rope 1 5 ns/op
 `
 	for _, c := range newDigest(fixture(t, []byte(text))).cases {
-		if want := "v " + c.name.Get(names.Act) + " packed"; c.contender != want {
-			t.Errorf("%s: the contender is %q, want %q", c.name.Full, c.contender, want)
+		if want := "v " + c.name.Get(names.Act) + " packed"; c.variant != want {
+			t.Errorf("%s: the variant is %q, want %q", c.name.Full, c.variant, want)
 		}
 	}
 }

@@ -35,8 +35,8 @@ func (d *digest) modelsSection() *doc.Section {
 		}
 		card := doc.Card{Subject: cmp.Or(m.name, names.BaseModel), Section: "models", Headline: "was not timed"}
 		if g, ok := d.glance(m); ok {
-			card.Champion, card.Headline, card.Facts = g.standing.best().contender, g.headline(), g.facts
-			card.Mark = doc.MarkOf(d.marks[card.Champion])
+			card.Winner, card.Headline, card.Facts = g.ranking.best().variant, g.headline(), g.facts
+			card.Mark = doc.MarkOf(d.marks[card.Winner])
 		}
 		cards = append(cards, card)
 	}

@@ -47,11 +47,11 @@ func (m *matrix) crowded() bool {
 	return false
 }
 
-// standings lists the cells that hold something, row by row.
-func (m *matrix) standings() []*standing { return section{rows: m.rows}.standings() }
+// rankings lists the cells that hold something, row by row.
+func (m *matrix) rankings() []*ranking { return section{rows: m.rows}.rankings() }
 
-func (s section) standings() []*standing {
-	var all []*standing
+func (s section) rankings() []*ranking {
+	var all []*ranking
 	for _, r := range s.rows {
 		for _, c := range r.cells {
 			if c != nil {
@@ -66,14 +66,14 @@ func (s section) standings() []*standing {
 type summary struct {
 	verdict
 	panel panel
-	over  []*standing
+	over  []*ranking
 }
 
 // summaries sums a section up for each column of its matrix; nil where nothing was timed.
 func (s section) summaries(columns []panel) []*summary {
 	all := make([]*summary, len(columns))
 	for i, p := range columns {
-		var over []*standing
+		var over []*ranking
 		for _, r := range s.rows {
 			if r.cells[i] != nil {
 				over = append(over, r.cells[i])
@@ -86,11 +86,11 @@ func (s section) summaries(columns []panel) []*summary {
 	return all
 }
 
-// typical is the median over the tasks of what the champion reached in a unit.
+// typical is the median over the tasks of what the winner reached in a unit.
 func (s *summary) typical(unit string) (float64, bool) {
 	var values []float64
 	for _, o := range s.over {
-		if c := o.find(s.champion); c != nil {
+		if c := o.find(s.winner); c != nil {
 			if v, ok := c.center(unit); ok {
 				values = append(values, v)
 			}
@@ -114,10 +114,10 @@ func (s *summary) roofText() string {
 	return textIf(text != "", text+" of roof (median)")
 }
 
-// leadText says in how many of the tasks the champion leads.
-func (s *summary) leadText() string { return fmt.Sprintf("%d of %d", s.leads, s.standings) }
+// leadText says in how many of the tasks the winner leads.
+func (s *summary) leadText() string { return fmt.Sprintf("%d of %d", s.leads, s.rankings) }
 
-// speedText is the champion's speed-up over the baseline, which is named unless the reader knows it.
+// speedText is the winner's speed-up over the baseline, which is named unless the reader knows it.
 func (s *summary) speedText(known string) string {
 	switch {
 	case s.baseline == "":
@@ -128,9 +128,9 @@ func (s *summary) speedText(known string) string {
 	return times(s.speedup) + " " + s.baseline
 }
 
-// variantOf is a contender's name without its activation scheme.
-func variantOf(contender string) string {
-	variant, _, _ := strings.Cut(contender, " ")
+// variantOf is a full name without its activation scheme.
+func variantOf(full string) string {
+	variant, _, _ := strings.Cut(full, " ")
 	return variant
 }
 

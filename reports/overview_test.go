@@ -129,8 +129,8 @@ func TestSlowestRival(t *testing.T) {
 	// z is slower than y, but did not run everywhere.
 	text := at("x", 16, 100) + at("y", 16, 300) + at("z", 16, 900) + at("x", 32, 100) + at("y", 32, 300) + at("w", 32, 200) + at("w", 16, 200)
 	v := newDigest(fixture(t, []byte(text))).matrices()[0].verdicts()[0]
-	if v.champion != "x" || v.baseline != "y" || v.speedup < 2.999 || v.speedup > 3.001 {
-		t.Errorf("%s is %v times as fast as %q, want x, 3 and y", v.champion, v.speedup, v.baseline)
+	if v.winner != "x" || v.baseline != "y" || v.speedup < 2.999 || v.speedup > 3.001 {
+		t.Errorf("%s is %v times as fast as %q, want x, 3 and y", v.winner, v.speedup, v.baseline)
 	}
 }
 

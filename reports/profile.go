@@ -13,19 +13,19 @@ import (
 	"onebit/reports/figure"
 )
 
-// A profile is where the time of one test under one condition goes: by contender, block and
+// A profile is where the time of one test under one condition goes: by variant, block and
 // operation, per token of a decode test and per prompt else.
 type profile struct {
-	test       string // tg128, with its depth
-	kind       string // of the test
-	panel      panel
-	contenders []string // fastest first
-	ops        []string // dearest first
-	blocks     []string // without what is outside
-	cases      map[profileKey]*caseStats
+	test     string // tg128, with its depth
+	kind     string // of the test
+	panel    panel
+	variants []string // fastest first
+	ops      []string // dearest first
+	blocks   []string // without what is outside
+	cases    map[profileKey]*caseStats
 }
 
-type profileKey struct{ contender, block, op string }
+type profileKey struct{ variant, block, op string }
 
 // newProfiles sorts the cases of one model by test and condition: decoding first, most threads first.
 func newProfiles(cases []*caseStats) []*profile {
@@ -42,9 +42,9 @@ func newProfiles(cases []*caseStats) []*profile {
 			byTest[key] = p
 			all = append(all, p)
 		}
-		k := profileKey{c.contender, c.name.Get(names.Block), c.name.Get(names.Op)}
+		k := profileKey{c.variant, c.name.Get(names.Block), c.name.Get(names.Op)}
 		p.cases[k] = c
-		p.contenders, p.ops = append(p.contenders, k.contender), append(p.ops, k.op)
+		p.variants, p.ops = append(p.variants, k.variant), append(p.ops, k.op)
 		if k.block != names.Outside {
 			p.blocks = append(p.blocks, k.block)
 		}
@@ -59,14 +59,14 @@ func newProfiles(cases []*caseStats) []*profile {
 }
 
 func (p *profile) sort() {
-	for _, list := range []*[]string{&p.contenders, &p.ops, &p.blocks} {
+	for _, list := range []*[]string{&p.variants, &p.ops, &p.blocks} {
 		slices.SortFunc(*list, naturalCompare)
 		*list = slices.Compact(*list)
 	}
-	sortBy(p.contenders, func(name string) (float64, bool) { return p.total(name), true })
+	sortBy(p.variants, func(name string) (float64, bool) { return p.total(name), true })
 	sortBy(p.ops, func(op string) (float64, bool) {
 		all := 0.0
-		for _, name := range p.contenders {
+		for _, name := range p.variants {
 			all -= p.sum(name, op).ns
 		}
 		return all, true
@@ -98,11 +98,11 @@ func (c cost) rateText() string {
 	return results.UnitOf(results.WeightRate).Format(c.bytes / c.readNs * 1e9)
 }
 
-// sum is what a contender spends on an operation in all blocks.
-func (p *profile) sum(contender, op string) cost {
+// sum is what a variant spends on an operation in all blocks.
+func (p *profile) sum(variant, op string) cost {
 	var all cost
 	for _, block := range append(slices.Clone(p.blocks), names.Outside) {
-		if c := p.cases[profileKey{contender, block, op}]; c != nil {
+		if c := p.cases[profileKey{variant, block, op}]; c != nil {
 			all.add(c)
 		}
 	}
@@ -110,10 +110,10 @@ func (p *profile) sum(contender, op string) cost {
 }
 
 // total is the time of all operations.
-func (p *profile) total(contender string) float64 {
+func (p *profile) total(variant string) float64 {
 	all := 0.0
 	for _, op := range p.ops {
-		all += p.sum(contender, op).ns
+		all += p.sum(variant, op).ns
 	}
 	return all
 }
@@ -132,7 +132,7 @@ func (p *profile) title() string { return p.test + ", " + conditions(p.panel) }
 func profileSheets(m *model) []*doc.Table {
 	var all []*doc.Table
 	for _, p := range m.profiles {
-		s := profileSheet(m, p, p.contenders)
+		s := profileSheet(m, p, p.variants)
 		s.Folded = true
 		all = append(all, s)
 	}
@@ -145,9 +145,9 @@ const (
 	rowTimed = "timed apart"
 )
 
-func profileSheet(m *model, p *profile, contenders []string) *doc.Table {
+func profileSheet(m *model, p *profile, variants []string) *doc.Table {
 	fields := []doc.Field[string]{{Label: "operation", Text: true, Cell: func(op string) doc.Cell { return doc.Cell{Text: op} }}}
-	for i, name := range contenders {
+	for i, name := range variants {
 		total := p.total(name)
 		fields = append(fields, doc.Field[string]{Label: name, Drop: i, Cell: func(op string) doc.Cell {
 			switch op {
@@ -172,8 +172,8 @@ func profileSheet(m *model, p *profile, contenders []string) *doc.Table {
 func formatTime(ns float64) string { return results.UnitOf(results.NsPerOp).Format(ns) }
 
 // timedText is the time of the profile's test as the rounds measured it; "" if they did not.
-func (m *model) timedText(p *profile, contender string) string {
-	r := m.run(contender, p.panel)
+func (m *model) timedText(p *profile, variant string) string {
+	r := m.run(variant, p.panel)
 	if r == nil {
 		return ""
 	}

@@ -13,29 +13,29 @@ import (
 	"onebit/internal/require"
 )
 
-// withTwins is a copy of a recording in which the double of each A/A pair is a variant of its own, that takes
+// withDoubles is a copy of a recording in which the double of each A/A pair is a variant of its own, that takes
 // longer than its case by a factor.
-func withTwins(run *results.Set, factor float64) (*results.Set, map[string]string) {
-	twins := *run
-	twins.Samples = nil
-	twinOf := make(map[string]string)
+func withDoubles(run *results.Set, factor float64) (*results.Set, map[string]string) {
+	doubles := *run
+	doubles.Samples = nil
+	doubleOf := make(map[string]string)
 	for _, s := range run.Samples {
 		if s.Name.IsArm() {
 			of := strings.TrimSuffix(strings.TrimPrefix(s.Name.Full, "AA/"), "/arm=b")
-			s.Name = results.ParseName(strings.Replace(of, "/act=", "-twin/act=", 1))
-			twinOf[of] = s.Name.Full
+			s.Name = results.ParseName(strings.Replace(of, "/act=", "-double/act=", 1))
+			doubleOf[of] = s.Name.Full
 			s = stretched(s, factor)
 		}
-		twins.Samples = append(twins.Samples, s)
+		doubles.Samples = append(doubles.Samples, s)
 	}
-	return &twins, twinOf
+	return &doubles, doubleOf
 }
 
-// TestTwinsOfRecordedRuns: of real runs, identical code is called different about once in twenty, beyond the floor
+// TestDoublesOfRecordedRuns: of real runs, identical code is called different about once in twenty, beyond the floor
 // of another run too, and code that is a tenth slower in nearly every comparison.
-func TestTwinsOfRecordedRuns(t *testing.T) { ofRecordings(t, sliced, testTwins) }
+func TestDoublesOfRecordedRuns(t *testing.T) { ofRecordings(t, sliced, testDoubles) }
 
-func testTwins(t *testing.T, runs []*results.Set) {
+func testDoubles(t *testing.T, runs []*results.Set) {
 	folder := filepath.Base(t.Name())
 	type counts struct {
 		all, apart, beyond, floors int
@@ -56,14 +56,14 @@ func testTwins(t *testing.T, runs []*results.Set) {
 	}
 	for factor, n := range said {
 		for i, run := range runs {
-			twins, twinOf := withTwins(run, factor)
+			doubles, doubleOf := withDoubles(run, factor)
 			floors, others := floorsOf[i], floorsOf[(i+1)%len(runs)]
 			byName := make(map[string]noise.Estimate)
-			for _, e := range noise.Estimates(twins, results.NsPerOp) {
+			for _, e := range noise.Estimates(doubles, results.NsPerOp) {
 				byName[e.Name.Full] = e
 			}
-			for of, twin := range twinOf {
-				a, b := byName[of], byName[twin]
+			for of, double := range doubleOf {
+				a, b := byName[of], byName[double]
 				d := floors.Compare(a, b)
 				n.all++
 				n.ofClass[a.Class]++

@@ -193,7 +193,7 @@ func TestRankingAndTies(t *testing.T) {
 			}
 			var got []string
 			for _, c := range s.ranked {
-				got = append(got, c.contender)
+				got = append(got, c.variant)
 			}
 			if !slices.Equal(got, tt.want) || s.ties != tt.ties {
 				t.Errorf("ranked %q with %d ties, want %q with %d", got, s.ties, tt.want, tt.ties)
@@ -218,15 +218,15 @@ func TestVerdict(t *testing.T) {
 	line("vnni", "q8_row", "64", 110, 9e-5)
 
 	v := newDigest(fixture(t, []byte(b.String()))).matrices()[0].verdicts()[0]
-	if v.champion != "avx2" || v.leads != 2 || v.standings != 3 || v.headline() != "fastest in 2 of 3 settings" {
-		t.Errorf("champion %s leads %d of %d: %q", v.champion, v.leads, v.standings, v.headline())
+	if v.winner != "avx2" || v.leads != 2 || v.rankings != 3 || v.headline() != "fastest in 2 of 3 settings" {
+		t.Errorf("winner %s leads %d of %d: %q", v.winner, v.leads, v.rankings, v.headline())
 	}
-	// Of the two scalars, the one with the champion's activations; they met once, at 800 to 100.
+	// Of the two scalars, the one with the winner's activations; they met once, at 800 to 100.
 	if v.baseline != "scalar q8_128" || math.Abs(v.speedup-8) > 1e-9 {
 		t.Errorf("%v × %q, want 8 × scalar q8_128", v.speedup, v.baseline)
 	}
 	// More exact is only scalar f32, 9 times slower.
-	if v.finer.contender != "scalar f32" || math.Abs(v.finer.speed-1.0/9) > 1e-9 || v.finer.error != 0 {
+	if v.finer.variant != "scalar f32" || math.Abs(v.finer.speed-1.0/9) > 1e-9 || v.finer.error != 0 {
 		t.Errorf("more exact: %+v", v.finer)
 	}
 	if want := (extent{32.0 / 1024, 32.0 / 256, true}); v.weight != want {
@@ -245,7 +245,7 @@ func TestFront(t *testing.T) {
 		drawn = append(drawn, tradePoint{tradeoff: q})
 	}
 	for _, q := range front(drawn) {
-		got = append(got, q.contender)
+		got = append(got, q.variant)
 	}
 	if want := []string{"fast, bad", "middle", "slow, exact"}; !slices.Equal(got, want) {
 		t.Errorf("front %q, want %q", got, want)

@@ -15,9 +15,9 @@ import (
 	"onebit/reports/figure"
 )
 
-// A tradeoff is one contender's speed and error under one condition.
+// A tradeoff is one variant's speed and error under one condition.
 type tradeoff struct {
-	contender    string
+	variant      string
 	speed, error float64
 }
 

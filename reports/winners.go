@@ -11,8 +11,8 @@ import (
 	"onebit/reports/figure"
 )
 
-// A standing ranks the contenders of one task under one condition.
-type standing struct {
+// A ranking ranks the variants of one task under one condition.
+type ranking struct {
 	task   *task
 	panel  panel
 	ranked []*caseStats       // fastest first
@@ -21,32 +21,32 @@ type standing struct {
 }
 
 // best is the fastest case.
-func (s *standing) best() *caseStats { return s.ranked[0] }
+func (s *ranking) best() *caseStats { return s.ranked[0] }
 
-// leaders are the fastest case and those tied with it.
-func (s *standing) leaders() []*caseStats {
-	leaders := []*caseStats{s.best()}
+// fastest returns the fastest case and those tied with it.
+func (s *ranking) fastest() []*caseStats {
+	first := []*caseStats{s.best()}
 	for i, c := range s.ranked {
 		if s.diffs[i].Tie {
-			leaders = append(leaders, c)
+			first = append(first, c)
 		}
 	}
-	return leaders
+	return first
 }
 
-// ratio is how many times longer a contender takes than the fastest.
-func (s *standing) ratio(contender string) float64 {
-	return s.diffs[slices.Index(s.ranked, s.find(contender))].Ratio
+// ratio is how many times longer a variant takes than the fastest.
+func (s *ranking) ratio(variant string) float64 {
+	return s.diffs[slices.Index(s.ranked, s.find(variant))].Ratio
 }
 
-// rank orders the contenders by how many times longer they take than the fastest; ok is false if none was
+// rank orders the variants by how many times longer they take than the fastest; ok is false if none was
 // timed.
-func (d *digest) rank(t *task, p panel) (s *standing, ok bool) {
-	return d.rankCases(&standing{task: t, panel: p}, in(p, t.cases))
+func (d *digest) rank(t *task, p panel) (s *ranking, ok bool) {
+	return d.rankCases(&ranking{task: t, panel: p}, in(p, t.cases))
 }
 
 // rankCases is rank of cases that may have run under several conditions.
-func (d *digest) rankCases(s *standing, cases []*caseStats) (*standing, bool) {
+func (d *digest) rankCases(s *ranking, cases []*caseStats) (*ranking, bool) {
 	for _, c := range cases {
 		if _, timed := c.center(results.NsPerOp); timed {
 			s.ranked = append(s.ranked, c)
@@ -71,7 +71,7 @@ func (d *digest) rankCases(s *standing, cases []*caseStats) (*standing, bool) {
 }
 
 // sort orders by how the cases differ from one of them.
-func (s *standing) sort(d *digest, yardstick *caseStats) {
+func (s *ranking) sort(d *digest, yardstick *caseStats) {
 	diff := make(map[*caseStats]noise.Difference, len(s.ranked))
 	for _, c := range s.ranked {
 		diff[c] = d.compare(yardstick, c)
@@ -118,7 +118,7 @@ type matrix struct {
 
 type matrixRow struct {
 	task  *task
-	cells []*standing // nil where nothing was timed
+	cells []*ranking // nil where nothing was timed
 }
 
 // matrices returns a matrix for each benchmark that has tasks, models apart: they have tables of
@@ -149,23 +149,23 @@ func (d *digest) matrices() []*matrix {
 
 // contending are the cases that belong to a task.
 func contending(cases []*caseStats) []*caseStats {
-	return slices.DeleteFunc(slices.Clone(cases), func(c *caseStats) bool { return c.contender == "" || c.partOfModel() })
+	return slices.DeleteFunc(slices.Clone(cases), func(c *caseStats) bool { return c.variant == "" || c.partOfModel() })
 }
 
-// A verdict sums a format (or, without formats, a benchmark) up: which contender leads most often,
+// A verdict sums a format (or, without formats, a benchmark) up: which variant leads most often,
 // and what it costs.
 type verdict struct {
-	subject   string
-	champion  string
-	leads     int // standings that the champion leads, alone or tied
-	alone     int // standings that it leads alone
-	standings int
-	baseline  string  // the contender that speedup refers to; "" if it was not measured
-	speedup   float64 // geometric mean over the standings that have both
-	roof      extent  // %roof of the champion
-	nmse      extent
-	weight    extent   // bytes per weight
-	finer     tradeoff // the fastest contender of less error, its speed relative to the champion's
+	subject  string
+	winner   string
+	leads    int // rankings that the winner leads, alone or tied
+	alone    int // rankings that it leads alone
+	rankings int
+	baseline string  // the variant that speedup refers to; "" if it was not measured
+	speedup  float64 // geometric mean over the rankings that have both
+	roof     extent  // %roof of the winner
+	nmse     extent
+	weight   extent   // bytes per weight
+	finer    tradeoff // the fastest variant of less error, its speed relative to the winner's
 }
 
 // An extent is the range of values seen; none if nothing was.
@@ -190,17 +190,17 @@ var baselines = []string{"scalar", "reference"}
 func (m *matrix) verdicts() []verdict {
 	var all []verdict
 	for _, s := range m.sections() {
-		all = append(all, judge(s.subject, s.standings()))
+		all = append(all, judge(s.subject, s.rankings()))
 	}
 	return all
 }
 
-func judge(subject string, standings []*standing) verdict {
-	v := verdict{subject: subject, standings: len(standings)}
-	v.champion = champion(standings)
-	for _, s := range standings {
-		for _, c := range s.leaders() {
-			if c.contender == v.champion {
+func judge(subject string, rankings []*ranking) verdict {
+	v := verdict{subject: subject, rankings: len(rankings)}
+	v.winner = winner(rankings)
+	for _, s := range rankings {
+		for _, c := range s.fastest() {
+			if c.variant == v.winner {
 				v.leads++
 				if s.ties == 0 {
 					v.alone++
@@ -208,11 +208,11 @@ func judge(subject string, standings []*standing) verdict {
 			}
 		}
 	}
-	v.baseline = baseline(standings, v.champion)
-	v.speedup = speedup(standings, v.baseline, v.champion)
-	v.finer = finer(standings, v.champion)
-	for _, s := range standings {
-		if c := s.find(v.champion); c != nil {
+	v.baseline = baseline(rankings, v.winner)
+	v.speedup = speedup(rankings, v.baseline, v.winner)
+	v.finer = finer(rankings, v.winner)
+	for _, s := range rankings {
+		if c := s.find(v.winner); c != nil {
 			v.roof.add(c.center(results.PctRoof))
 			v.nmse.add(c.center(results.NMSE))
 			v.weight.add(s.task.bytesPerWeight(c))
@@ -221,15 +221,15 @@ func judge(subject string, standings []*standing) verdict {
 	return v
 }
 
-// champion is the contender that leads most standings; among equals the one that leads most of them
+// winner is the variant that leads most rankings; among equals the one that leads most of them
 // alone, then the first by name.
-func champion(standings []*standing) string {
+func winner(rankings []*ranking) string {
 	score := make(map[string]int)
-	for _, s := range standings {
-		for _, c := range s.leaders() {
-			score[c.contender] += 2 * len(standings)
+	for _, s := range rankings {
+		for _, c := range s.fastest() {
+			score[c.variant] += 2 * len(rankings)
 		}
-		score[s.best().contender]++
+		score[s.best().variant]++
 	}
 	best := ""
 	for name, n := range score {
@@ -240,75 +240,75 @@ func champion(standings []*standing) string {
 	return best
 }
 
-// baseline returns the contender that the champion's speed is compared with: that of the same activation
+// baseline returns the variant that the winner's speed is compared with: that of the same activation
 // scheme, if the baseline variant has several. Without a baseline variant it is the slowest rival
-// that met the champion everywhere.
-func baseline(standings []*standing, champion string) string {
+// that met the winner everywhere.
+func baseline(rankings []*ranking, winner string) string {
 	for _, variant := range baselines {
 		found := ""
-		for _, s := range standings {
-			best := s.find(champion)
+		for _, s := range rankings {
+			best := s.find(winner)
 			for _, c := range s.ranked {
-				if best == nil || c.name.Get(names.Variant) != variant || c.contender == champion {
+				if best == nil || c.name.Get(names.Variant) != variant || c.variant == winner {
 					continue
 				}
 				if c.name.Get(names.Act) == best.name.Get(names.Act) {
-					return c.contender
+					return c.variant
 				}
-				found = c.contender
+				found = c.variant
 			}
 		}
 		if found != "" {
 			return found
 		}
 	}
-	return slowest(standings, champion)
+	return slowest(rankings, winner)
 }
 
-// slowest is the contender in all of the standings that the champion beats by most; "" if none is.
-func slowest(standings []*standing, champion string) string {
+// slowest is the variant in all of the rankings that the winner beats by most; "" if none is.
+func slowest(rankings []*ranking, winner string) string {
 	name, most := "", 0.0
-	for _, rival := range rivals(standings) {
-		everywhere := !slices.ContainsFunc(standings, func(s *standing) bool { return s.find(rival) == nil })
-		if ratio := speedup(standings, rival, champion); rival != champion && everywhere && ratio > most {
+	for _, rival := range rivals(rankings) {
+		everywhere := !slices.ContainsFunc(rankings, func(s *ranking) bool { return s.find(rival) == nil })
+		if ratio := speedup(rankings, rival, winner); rival != winner && everywhere && ratio > most {
 			name, most = rival, ratio
 		}
 	}
 	return name
 }
 
-// finer finds the fastest contender whose error is less than the champion's: what more exactness
-// would cost. Its speed is relative to the champion's.
-func finer(standings []*standing, champion string) tradeoff {
+// finer finds the fastest variant whose error is less than the winner's: what more exactness
+// would cost. Its speed is relative to the winner's.
+func finer(rankings []*ranking, winner string) tradeoff {
 	var best tradeoff
-	own := typicalError(standings, champion)
-	for _, name := range rivals(standings) {
-		e := typicalError(standings, name)
+	own := typicalError(rankings, winner)
+	for _, name := range rivals(rankings) {
+		e := typicalError(rankings, name)
 		if !(figure.DrawnError(e) < figure.DrawnError(own)*(1-sameError)) {
 			continue
 		}
-		if s := speedup(standings, champion, name); s > best.speed {
+		if s := speedup(rankings, winner, name); s > best.speed {
 			best = tradeoff{name, s, e}
 		}
 	}
 	return best
 }
 
-// rivals lists everyone in the standings.
-func rivals(standings []*standing) []string {
+// rivals lists everyone in the rankings.
+func rivals(rankings []*ranking) []string {
 	var cases []*caseStats
-	for _, s := range standings {
+	for _, s := range rankings {
 		cases = append(cases, s.ranked...)
 	}
-	return contenders(cases)
+	return variants(cases)
 }
 
-// typicalError is the mean nmse of a contender; not a number if it was not measured, so that it
+// typicalError is the mean nmse of a variant; not a number if it was not measured, so that it
 // compares with nothing.
-func typicalError(standings []*standing, contender string) float64 {
+func typicalError(rankings []*ranking, variant string) float64 {
 	var errors []float64
-	for _, s := range standings {
-		if c := s.find(contender); c != nil {
+	for _, s := range rankings {
+		if c := s.find(variant); c != nil {
 			if e, ok := c.center(results.NMSE); ok {
 				errors = append(errors, e)
 			}
@@ -320,21 +320,21 @@ func typicalError(standings []*standing, contender string) float64 {
 	return meanError(errors)
 }
 
-// find returns the first case of a contender.
-func (s *standing) find(contender string) *caseStats {
+// find returns the first case of a variant.
+func (s *ranking) find(variant string) *caseStats {
 	for _, c := range s.ranked {
-		if c.contender == contender {
+		if c.variant == variant {
 			return c
 		}
 	}
 	return nil
 }
 
-// speedup is the geometric mean of how many times faster the second contender is than the first; 0
+// speedup is the geometric mean of how many times faster the second variant is than the first; 0
 // if they never met.
-func speedup(standings []*standing, slow, fast string) float64 {
+func speedup(rankings []*ranking, slow, fast string) float64 {
 	var ratios []float64
-	for _, s := range standings {
+	for _, s := range rankings {
 		a, b := s.find(slow), s.find(fast)
 		if a != nil && b != nil {
 			ratios = append(ratios, a.stats[results.NsPerOp].Center/b.stats[results.NsPerOp].Center)

@@ -39,15 +39,15 @@ func TestTieAndItsRatio(t *testing.T) {
 	var got []string
 	for i, c := range s.ranked {
 		ratio, spread := versus(s, i)
-		got = append(got, strings.TrimSpace(strings.Join([]string{c.contender, ratio, spread}, " ")))
+		got = append(got, strings.TrimSpace(strings.Join([]string{c.variant, ratio, spread}, " ")))
 		if diff := s.diffs[i]; i > 0 && math.Abs(diff.Ratio-1) <= floor && !diff.Tie {
-			t.Errorf("%s differs by less than the floor of %v, and is no tie: %+v", c.contender, floor, diff)
+			t.Errorf("%s differs by less than the floor of %v, and is no tie: %+v", c.variant, floor, diff)
 		}
 	}
 	if want := []string{"a", "e tie ±19 %", "c tie ±17 %", "d 1.20× ±19 %", "b 1.30× ±18 %"}; !slices.Equal(got, want) {
 		t.Errorf("%q with a floor of %v, want %q", got, floor, want)
 	}
-	if got := namesOf(s.leaders()); got != "a, e and c" {
-		t.Errorf("leaders %s, want a, e and c", got)
+	if got := namesOf(s.fastest()); got != "a, e and c" {
+		t.Errorf("first %s, want a, e and c", got)
 	}
 }

@@ -112,16 +112,16 @@ func conditions(p panel) string {
 	return "all conditions"
 }
 
-// namesOf lists the contenders of cases within a sentence.
+// namesOf lists the variants of cases within a sentence.
 func namesOf(cases []*caseStats) string {
 	list := make([]string, len(cases))
 	for i, c := range cases {
-		list[i] = c.contender
+		list[i] = c.variant
 	}
 	return joinNames(list)
 }
 
-// joinNames lists contenders within a sentence.
+// joinNames lists variants within a sentence.
 func joinNames(list []string) string {
 	if len(list) > 4 {
 		return fmt.Sprintf("%s and %d others", strings.Join(list[:3], ", "), len(list)-3)
@@ -225,16 +225,16 @@ func (d *digest) noiseLine() string {
 	return fmt.Sprintf("One comparison in twenty of identical code differs by more than %s: smaller differences are ties.", hi) + unknown
 }
 
-// headline says how often a verdict's champion leads.
+// headline says how often a verdict's winner leads.
 func (v verdict) headline() string {
 	how := "fastest"
 	if v.alone < v.leads {
 		how = "fastest or tied with the fastest"
 	}
-	if v.leads == v.standings {
-		return fmt.Sprintf("%s in all %s", how, count.Of(v.standings, "setting"))
+	if v.leads == v.rankings {
+		return fmt.Sprintf("%s in all %s", how, count.Of(v.rankings, "setting"))
 	}
-	return fmt.Sprintf("%s in %d of %s", how, v.leads, count.Of(v.standings, "setting"))
+	return fmt.Sprintf("%s in %d of %s", how, v.leads, count.Of(v.rankings, "setting"))
 }
 
 // facts are what a verdict comes to: speed, size and error.
@@ -262,14 +262,14 @@ func (v verdict) facts() []doc.Fact {
 	add("speed", speed, roof)
 	add("size", weight)
 	add("error", nmse)
-	if v.finer.contender != "" {
-		add("more exact", fmt.Sprintf("%s: nmse %s at %s the time", v.finer.contender,
+	if v.finer.variant != "" {
+		add("more exact", fmt.Sprintf("%s: nmse %s at %s the time", v.finer.variant,
 			results.UnitOf(results.NMSE).Format(v.finer.error), times(1/v.finer.speed)))
 	}
 	return facts
 }
 
-// weightText is the champion's bits per weight.
+// weightText is the winner's bits per weight.
 func (v verdict) weightText() string {
 	return v.weight.text(func(bytes float64) string { return formatBits(8 * bytes) })
 }

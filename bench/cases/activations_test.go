@@ -105,7 +105,7 @@ func TestFirstTokenHasTheScheme(t *testing.T) {
 		s := modelsSuite(t, ModelsOptions{
 			Threads: []int{1}, RunCommand: []string{"onebit", "run"}, Activations: []kernels.Scheme{test.act}, Features: cpu.Detected(),
 		}, "tiny")
-		c := s.home.(*shelf).subjects[0].configs(1)[1]
+		c := s.home.(*store).subjects[0].configs(1)[1]
 		cmd, _ := c.firstToken().command(t.Context())
 		at := slices.Index(cmd.Args, "--act")
 		if at >= 0 != test.want || test.want && cmd.Args[at+1] != string(test.act) {

@@ -86,7 +86,7 @@ func suite(t testing.TB, opt Options) *Suite {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.home.(*rig).limits.measure = endless
+	s.home.(*env).limits.measure = endless
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)

@@ -31,7 +31,7 @@ func (c ceiling) name() string {
 func (c ceiling) benchCase() bench.Case {
 	return bench.Case{
 		Name: c.name(), Group: c.group.name(), Bytes: int64(c.bytes), Ceiling: true,
-		Check: c.group.rig.limits.check(c.threads), Solo: c.solo(),
+		Check: c.group.env.limits.check(c.threads), Solo: c.solo(),
 		Setup: func(context.Context) (bench.Instance, error) { return c.setup() },
 	}
 }
@@ -59,14 +59,14 @@ func (c ceiling) setup() (bench.Instance, error) {
 	for i, m := range matrices {
 		data[i] = m.Data
 	}
-	rig := c.group.rig
-	r := readingOf(rig.pool(c.threads), data)
+	env := c.group.env
+	r := readingOf(env.pool(c.threads), data)
 	r.Prober, r.release = newRoundTrip(r.pool), c.group.release
 	at := readPlace{c.threads, c.cold, bits.Len(uint(c.bytes))}
-	kernel, known := rig.readers[at]
+	kernel, known := env.readers[at]
 	if !known {
 		r.choose(data)
-		rig.readers[at] = r.kernel
+		env.readers[at] = r.kernel
 	} else {
 		r.kernel, r.sum = kernel, kernel.Sum
 	}

@@ -163,9 +163,9 @@ func (c *Ceilings) Doubts(now time.Time, host sysinfo.Host) (out []string) {
 	if started, err := time.Parse(time.RFC3339, c.started); err == nil && now.Sub(started) > staleCeilings {
 		out = append(out, fmt.Sprintf("the ceilings of %s were measured %.0f days ago", c.path, math.Ceil(now.Sub(started).Hours()/24)))
 	}
-	rig := newRig(nil, host)
-	defer rig.close()
-	if trip := newRoundTrip(rig.pool(2)); trip != nil && c.trip > 0 {
+	env := newEnv(nil, host)
+	defer env.close()
+	if trip := newRoundTrip(env.pool(2)); trip != nil && c.trip > 0 {
 		if text := c.stateDoubt(float64(trip.measure().Nanoseconds()) / batchTrips); text != "" {
 			out = append(out, text)
 		}

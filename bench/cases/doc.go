@@ -149,7 +149,7 @@
 //
 // With texts=N before threads (flag --parallel), tgN is that of N texts which are
 // decoded together, a token of each in a pass, and tok/s is theirs in all. Text i
-// holds i tokens more than D before. Each is held to the bit to what it is alone.
+// holds i tokens more than D before. Each is equal to the bit to what it is alone.
 //
 // With text=T (flag --speculate), tgN goes on greedily from a real text: code, docs or
 // prose. With drafts=K besides, passes take in up to K tokens that the text has said

@@ -38,10 +38,10 @@ func MeasureForecast(ctx context.Context, opt ForecastOptions) (m *forecast.Mach
 	if opt.Formats == nil {
 		opt.Formats = forecast.Formats()
 	}
-	rig := newRig([]int{opt.Threads}, opt.Host)
-	defer func() { err = errors.Join(err, rig.close()) }()
-	rig.setCold(opt.Host, 1)
-	c, err := opt.ceilings(rig.pool(opt.Threads))
+	env := newEnv([]int{opt.Threads}, opt.Host)
+	defer func() { err = errors.Join(err, env.close()) }()
+	env.setCold(opt.Host, 1)
+	c, err := opt.ceilings(env.pool(opt.Threads))
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func MeasureForecast(ctx context.Context, opt ForecastOptions) (m *forecast.Mach
 		if opt.Progress != nil {
 			opt.Progress(t.Name, i, len(opt.Formats))
 		}
-		rate, err := measureRate(ctx, rig, t, opt.Threads, m.Read)
+		rate, err := measureRate(ctx, env, t, opt.Threads, m.Read)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", t.Name, err)
 		}
@@ -87,7 +87,7 @@ type timing struct {
 const promptColumns = 128
 
 // measureRate times the best kernel of a format on both shapes.
-func measureRate(ctx context.Context, rig *rig, t *formats.Type, threads int, read float64) (forecast.Rate, error) {
+func measureRate(ctx context.Context, env *env, t *formats.Type, threads int, read float64) (forecast.Rate, error) {
 	v, err := kernels.Best(t.Name)
 	if err != nil {
 		return forecast.Rate{}, err
@@ -101,7 +101,7 @@ func measureRate(ctx context.Context, rig *rig, t *formats.Type, threads int, re
 		if src == nil {
 			return forecast.Rate{}, fmt.Errorf("no matrix of %dx%d", s.Rows, s.Cols)
 		}
-		g := &group{src: src[0], rig: rig, seed: 1}
+		g := &group{src: src[0], env: env, seed: 1}
 		if at[i], err = timeProducts(ctx, g, config{variant: v, threads: threads, cold: true}, i == 0); err != nil {
 			return forecast.Rate{}, err
 		}

@@ -72,7 +72,7 @@ func (b *BuiltPrograms) Prepare(ctx context.Context, round int) error {
 	if round == 0 {
 		group.SetLimit(1) // the first tells what the linker can do
 	}
-	for _, side := range []gate.Side{gate.Base, gate.Head, gate.Twin} {
+	for _, side := range []gate.Side{gate.Base, gate.Head, gate.Control} {
 		group.Go(func() error {
 			m := b.Base
 			if side == gate.Head {

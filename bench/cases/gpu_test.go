@@ -76,7 +76,7 @@ func TestGPUVerifies(t *testing.T) {
 	playMetal(t)
 	const copies = 3
 	s := suite(t, Options{Sources: Synthetic(lookup(t, "i2_s"), []formats.Shape{{Rows: 64, Cols: 512}}, 1)})
-	s.home.(*rig).coldBytes = copies*64*512/4 - 1
+	s.home.(*env).coldBytes = copies*64*512/4 - 1
 	for _, k := range metal.Kernels(lookup(t, "i2_s")[0]) {
 		variant := k.Name
 		m := instance(t, s, "variant="+variant+"/act="+string(k.Scheme)+"/rows=64/cols=512/cache=cold").(*gpuMatvec)

@@ -17,7 +17,7 @@ import (
 // acquire makes the tensor and its references, the last release frees all.
 type group struct {
 	src   Source
-	rig   *rig
+	env   *env
 	seed  uint64
 	again bool // see Options.Again
 
@@ -80,7 +80,7 @@ func (g *group) reference(x []float32) ([]float64, error) {
 	dst := make([]float64, g.src.Rows)
 	chunks := (len(dst) + rows - 1) / rows
 	errs := make([]error, chunks)
-	g.rig.pool(g.rig.maxThreads).ForEach(chunks, func(i int) {
+	g.env.pool(g.env.maxThreads).ForEach(chunks, func(i int) {
 		r0, r1 := i*rows, min((i+1)*rows, len(dst))
 		errs[i] = kernels.Reference(dst[r0:r1], g.tensor, x, r0, r1)
 	})
@@ -100,7 +100,7 @@ func (g *group) refs(act kernels.Scheme) (*schemeRefs, error) {
 			return nil, err
 		}
 		r.generic = make([]float32, g.src.Rows)
-		g.rig.pool(g.rig.maxThreads).MatVec(r.generic, scalar, m, g.x)
+		g.env.pool(g.env.maxThreads).MatVec(r.generic, scalar, m, g.x)
 	}
 	if !g.again || r.generic == nil || act == kernels.F32 { // which the reference computes
 		var err error
@@ -183,7 +183,7 @@ func (g *group) pack(v *kernels.Variant) (*packed, error) {
 		return p, nil
 	}
 	start := clock.Now()
-	m, err := v.Pack(g.tensor, g.rig.pool(g.rig.maxThreads))
+	m, err := v.Pack(g.tensor, g.env.pool(g.env.maxThreads))
 	if err != nil {
 		return nil, err
 	}
@@ -198,14 +198,14 @@ func (g *group) rotate(p *packed) error {
 		return nil
 	}
 	stride := (len(p.warm.Data) + 4095) &^ 4095
-	copies := max(2, g.rig.coldBytes/len(p.warm.Data)+1)
-	mem, err := g.rig.take(copies * stride)
+	copies := max(2, g.env.coldBytes/len(p.warm.Data)+1)
+	mem, err := g.env.take(copies * stride)
 	if err != nil {
 		return fmt.Errorf("memory for %d copies of the matrix, to measure with a cold cache: %w", copies, err)
 	}
 	p.mem = mem
 	p.cold = make([]*kernels.Matrix, copies)
-	g.rig.pool(g.rig.maxThreads).ForEach(copies, func(i int) {
+	g.env.pool(g.env.maxThreads).ForEach(copies, func(i int) {
 		p.cold[i] = p.warm.CopyTo(mem.Bytes()[i*stride : (i+1)*stride])
 	})
 	return nil
@@ -220,7 +220,7 @@ func (g *group) release() error {
 	for _, p := range g.packed {
 		errs = append(errs, p.warm.Close())
 		if p.mem != nil {
-			g.rig.giveBack(p.mem)
+			g.env.giveBack(p.mem)
 		}
 	}
 	g.tensor, g.x, g.exact, g.byAct, g.packed, g.peaks = nil, nil, nil, nil, nil, nil

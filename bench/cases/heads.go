@@ -13,7 +13,7 @@ import (
 
 // addHeads adds a study of what other output heads would give, where the file's is
 // large, to a group of tg tests.
-func (s *Suite) addHeads(shelf *shelf, c modelConfig, t names.ModelTest, group string) {
+func (s *Suite) addHeads(store *store, c modelConfig, t names.ModelTest, group string) {
 	if c.subject.Head != nil || !c.subject.headShrinks || t.Depth > 0 {
 		return
 	}
@@ -22,7 +22,7 @@ func (s *Suite) addHeads(shelf *shelf, c modelConfig, t names.ModelTest, group s
 	s.Studies = append(s.Studies, bench.Study{
 		Name: name.String(), Group: group, Time: c.expect(names.ModelTest{Kind: names.Decode, Tokens: about}),
 		Run: func(ctx context.Context, emit func(results.Sample) error) error {
-			m, err := shelf.open(ctx, c)
+			m, err := store.open(ctx, c)
 			if err != nil {
 				return err
 			}

@@ -23,7 +23,7 @@ import (
 )
 
 // addLoading adds the case of opening a model until it is ready.
-func (s *Suite) addLoading(shelf *shelf, c modelConfig) {
+func (s *Suite) addLoading(store *store, c modelConfig) {
 	if c.packing == cpu.Stream {
 		return // as native
 	}
@@ -32,7 +32,7 @@ func (s *Suite) addLoading(shelf *shelf, c modelConfig) {
 		Name: c.name(t), Group: fmt.Sprintf("%s load %s", c.subject.Name, count.Of(c.threads, "thread")),
 		Expect: c.expect(t), Single: true,
 		Setup: func(context.Context) (bench.Instance, error) {
-			return newLoading(shelf, c), shelf.enter(scope{})
+			return newLoading(store, c), store.enter(scope{})
 		},
 	})
 }
@@ -46,16 +46,16 @@ type loading struct {
 	elapsed time.Duration
 }
 
-func newLoading(shelf *shelf, c modelConfig) *loading {
+func newLoading(store *store, c modelConfig) *loading {
 	return &loading{
 		open: func(ctx context.Context) (*models.Model, error) {
-			return models.Open(ctx, c.subject.Path, c.options(shelf.pool(c.threads)))
+			return models.Open(ctx, c.subject.Path, c.options(store.pool(c.threads)))
 		},
 		verify: func(ctx context.Context, m *models.Model) ([]results.Metric, error) {
 			if err := c.checkVariants(m); err != nil {
 				return nil, err
 			}
-			metrics, err := shelf.memory(ctx, m.Plan(), c, names.ModelTest{Kind: names.Load})
+			metrics, err := store.memory(ctx, m.Plan(), c, names.ModelTest{Kind: names.Load})
 			return metrics, errors.Join(err, ctx.Err())
 		},
 	}
@@ -98,7 +98,7 @@ const firstPrompt = "Once upon a time"
 
 // addFirstToken adds the case of a process that starts, loads a model and
 // writes the first token of its text.
-func (s *Suite) addFirstToken(shelf *shelf, c modelConfig) {
+func (s *Suite) addFirstToken(store *store, c modelConfig) {
 	if c.packing == cpu.Stream || len(c.subject.opt.RunCommand) == 0 {
 		return // a process starts on the file's bytes with any variant
 	}
@@ -107,7 +107,7 @@ func (s *Suite) addFirstToken(shelf *shelf, c modelConfig) {
 		Name: c.name(t), Group: fmt.Sprintf("%s ttft %s", c.subject.Name, count.Of(c.threads, "thread")),
 		Expect: c.expect(t), Single: true,
 		Setup: func(context.Context) (bench.Instance, error) {
-			return c.firstToken(), shelf.enter(scope{})
+			return c.firstToken(), store.enter(scope{})
 		},
 	})
 }

@@ -24,7 +24,7 @@ import (
 // of one activation scheme have the same: the best runs in lockstep with the
 // reference, and the others, once verified, share what it found. group is one
 // in which their models are open.
-func (s *Suite) addLockstep(shelf *shelf, configs []modelConfig, group string) {
+func (s *Suite) addLockstep(store *store, configs []modelConfig, group string) {
 	sub := configs[0].subject
 	if sub.opt.Lockstep == 0 {
 		return
@@ -43,7 +43,7 @@ func (s *Suite) addLockstep(shelf *shelf, configs []modelConfig, group string) {
 			Name:  c.lockstep().String(),
 			Group: group, Time: expect,
 			Run: func(ctx context.Context, emit func(results.Sample) error) error {
-				result, err := shelf.lockstep(ctx, c)
+				result, err := store.lockstep(ctx, c)
 				if err != nil {
 					return err
 				}
@@ -67,7 +67,7 @@ func (c modelConfig) lockstepTime() time.Duration {
 }
 
 // lockstep returns the errors of c's model, and verifies it.
-func (s *shelf) lockstep(ctx context.Context, c modelConfig) (*lockstep.Result, error) {
+func (s *store) lockstep(ctx context.Context, c modelConfig) (*lockstep.Result, error) {
 	m, err := s.open(ctx, c)
 	if err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func (s *shelf) lockstep(ctx context.Context, c modelConfig) (*lockstep.Result, 
 	return done[c.act()], err
 }
 
-func (s *shelf) runLockstep(ctx context.Context, sub *subject, test *models.Model) (*lockstep.Result, error) {
+func (s *store) runLockstep(ctx context.Context, sub *subject, test *models.Model) (*lockstep.Result, error) {
 	ids, err := sub.text()
 	if err != nil {
 		return nil, err

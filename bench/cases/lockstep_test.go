@@ -104,7 +104,7 @@ func TestPerplexity(t *testing.T) {
 		}
 	}
 	check(names.RandomWeights, false)
-	s.home.(*shelf).subjects[0].Synthetic = false
+	s.home.(*store).subjects[0].Synthetic = false
 	check("", true)
 }
 
@@ -131,7 +131,7 @@ func TestLockstepStudies(t *testing.T) {
 // A text that is shorter than was asked for, and a full results file.
 func TestLockstepEnds(t *testing.T) {
 	s := modelsSuite(t, ModelsOptions{Lockstep: 1000, Threads: []int{1}}, "tiny")
-	sub := s.home.(*shelf).subjects[0]
+	sub := s.home.(*store).subjects[0]
 	ids, err := sub.text()
 	if err != nil {
 		t.Fatal(err)

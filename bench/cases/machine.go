@@ -34,8 +34,8 @@ func Machine(opt MachineOptions) (*Suite, error) {
 	if err := opt.check(); err != nil {
 		return nil, err
 	}
-	m := &machine{rig: newRig(opt.Threads, opt.Host), MachineOptions: opt, suite: &Suite{}, log: &stateLog{started: opt.Started, read: sysinfo.ReadCPUTime}}
-	m.suite.home = m.rig
+	m := &machine{env: newEnv(opt.Threads, opt.Host), MachineOptions: opt, suite: &Suite{}, log: &stateLog{started: opt.Started, read: sysinfo.ReadCPUTime}}
+	m.suite.home = m.env
 	m.chooseSizes()
 	m.addPeaks()
 	m.addCosts()
@@ -89,7 +89,7 @@ func (s *Suite) unavailableSetting() []results.Setting {
 
 // A machine is what its cases share.
 type machine struct {
-	*rig
+	*env
 	MachineOptions
 	suite *Suite
 	log   *stateLog

@@ -20,7 +20,7 @@ import (
 
 // An arena is memory that the cases of a group share while they live.
 type arena struct {
-	rig   *rig
+	env   *env
 	pages roofline.Pages
 	size  int
 	users int
@@ -49,7 +49,7 @@ func (a *arena) checkPages(before sysinfo.Value[sysinfo.Bytes]) {
 		return
 	}
 	if huge := after.V - before.V; huge < sysinfo.Bytes(a.size)*9/10 {
-		a.rig.warn(fmt.Sprintf("of %v that should be on huge pages %v are: the system has no more of them, and pages=huge is slower than they are",
+		a.env.warn(fmt.Sprintf("of %v that should be on huge pages %v are: the system has no more of them, and pages=huge is slower than they are",
 			sysinfo.Bytes(a.size), max(huge, 0)))
 	}
 }
@@ -66,7 +66,7 @@ func (a *arena) release() error {
 // addBandwidths adds reading, writing and copying, from each level of the
 // caches and from DRAM, and reading over all sizes.
 func (m *machine) addBandwidths(pages roofline.Pages) {
-	memory := &arena{rig: m.rig, pages: pages, size: m.largest}
+	memory := &arena{env: m.env, pages: pages, size: m.largest}
 	have := map[names.Bandwidth]bool{} // without the level: a point of a sweep may be a level's
 	add := func(access, level string, bytes, threads int) {
 		name := names.Bandwidth{Access: access, Bytes: bytes, Pages: string(pages), Threads: threads}
@@ -263,7 +263,7 @@ func (m *moving) Close() error { return m.release() }
 // addLatencies adds how long a load takes that waits for the one before, over
 // all sizes.
 func (m *machine) addLatencies(pages roofline.Pages) {
-	memory := &arena{rig: m.rig, pages: pages}
+	memory := &arena{env: m.env, pages: pages}
 	for _, size := range m.sizes {
 		from := memory.size
 		memory.size += size

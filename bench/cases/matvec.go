@@ -39,7 +39,7 @@ func matvecCase(g *group, c config, bytes int) bench.Case {
 		Ops:     int64(g.src.Rows) * int64(g.src.Cols),
 		Metrics: []results.Metric{{Unit: results.PackedBytes, Value: float64(bytes)}},
 		Roof:    ceiling{g, c, bytes}.name(),
-		Check:   g.rig.limits.check(c.threads),
+		Check:   g.env.limits.check(c.threads),
 		Setup: func(ctx context.Context) (bench.Instance, error) {
 			return newMatvec(g, c)
 		},
@@ -62,7 +62,7 @@ func newMatvec(g *group, c config) (bench.Instance, error) {
 	if err := g.acquire(); err != nil {
 		return nil, err
 	}
-	pool := g.rig.pool(c.threads)
+	pool := g.env.pool(c.threads)
 	m := &matvec{config: c, group: g, pool: pool, y: make([]float32, g.src.Rows), roundTrip: newRoundTrip(pool)}
 	var err error
 	if m.packed, m.matrices, err = g.matrices(c.variant, c.cold); err != nil {

@@ -41,7 +41,7 @@ func (s *Suite) addGPU(g *group, opt *Options) {
 			c := gpuConfig{k, cache == names.Cold}
 			bytes, err := k.Bytes(g.src.Rows, g.src.Cols)
 			if err == nil {
-				err = g.rig.gpu.runs(k)
+				err = g.env.gpu.runs(k)
 			}
 			if err != nil {
 				s.unavailable(c.name(g.src), err)
@@ -91,13 +91,13 @@ func newGPUMatvec(ctx context.Context, g *group, c gpuConfig, bytes int) (*gpuMa
 
 func (m *gpuMatvec) open(ctx context.Context, bytes int) (err error) {
 	opt := m.kernel.Options
-	opt.Device = m.group.rig.gpu.device
+	opt.Device = m.group.env.gpu.device
 	if m.engine, err = opt.Open(oneTensor{m.group.tensor}); err != nil {
 		return err
 	}
 	copies := 1
 	if m.cold {
-		copies = max(2, m.group.rig.coldBytes/bytes+1)
+		copies = max(2, m.group.env.coldBytes/bytes+1)
 	}
 	requests := slices.Repeat([]engine.Request{{Tensor: m.group.tensor.Name, Use: engine.Matrix}}, copies)
 	start := clock.Now()

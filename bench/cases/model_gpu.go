@@ -64,31 +64,31 @@ func (sub *subject) gpuModels(g *gpu) (out []gpuModel) {
 
 // addModelGPU adds the tests of a model on the GPU. The best kernel alone starts
 // a process, and has its operations looked at.
-func (s *Suite) addModelGPU(shelf *shelf, sub *subject) {
-	all := sub.gpuModels(shelf.gpu)
+func (s *Suite) addModelGPU(store *store, sub *subject) {
+	all := sub.gpuModels(store.gpu)
 	for i, c := range all {
-		if err := shelf.gpu.runs(c.kernel); err != nil {
+		if err := store.gpu.runs(c.kernel); err != nil {
 			s.unavailable(c.name(names.ModelTest{}), err)
 			continue
 		}
 		best := i == len(all)-1
-		s.Cases = append(s.Cases, shelf.gpuLoadCase(c))
+		s.Cases = append(s.Cases, store.gpuLoadCase(c))
 		if best && len(sub.opt.RunCommand) > 0 {
-			s.Cases = append(s.Cases, shelf.gpuFirstToken(c))
+			s.Cases = append(s.Cases, store.gpuFirstToken(c))
 		}
 		for _, t := range append(sub.tests(names.Prompt), sub.tests(names.Decode)...) {
-			s.Cases = append(s.Cases, shelf.gpuCase(c, t))
+			s.Cases = append(s.Cases, store.gpuCase(c, t))
 			if best {
-				s.Studies = append(s.Studies, shelf.gpuOperations(c, t))
+				s.Studies = append(s.Studies, store.gpuOperations(c, t))
 			}
 		}
 		if sub.opt.Lockstep > 0 {
-			s.Studies = append(s.Studies, shelf.gpuLockstep(c))
+			s.Studies = append(s.Studies, store.gpuLockstep(c))
 		}
 	}
 }
 
-func (s *shelf) gpuLoadCase(c gpuModel) bench.Case {
+func (s *store) gpuLoadCase(c gpuModel) bench.Case {
 	t := names.ModelTest{Kind: names.Load}
 	return bench.Case{
 		Name: c.name(t), Group: gpuGroup(c, t), Single: true,
@@ -98,7 +98,7 @@ func (s *shelf) gpuLoadCase(c gpuModel) bench.Case {
 
 // gpuFirstToken is the case of a process that starts, loads the model and writes
 // the first token. The engine's own choice of a kernel must be this one.
-func (s *shelf) gpuFirstToken(c gpuModel) bench.Case {
+func (s *store) gpuFirstToken(c gpuModel) bench.Case {
 	t := names.ModelTest{Kind: names.TTFT}
 	return bench.Case{
 		Name: c.name(t), Group: gpuGroup(c, t), Single: true, Expect: time.Second,
@@ -111,7 +111,7 @@ func (s *shelf) gpuFirstToken(c gpuModel) bench.Case {
 func gpuGroup(c gpuModel, t names.ModelTest) string { return c.subject.Name + " " + t.Kind + " GPU" }
 
 // gpuCase is a pp or tg test on the GPU. An operation is the whole test.
-func (s *shelf) gpuCase(c gpuModel, t names.ModelTest) bench.Case {
+func (s *store) gpuCase(c gpuModel, t names.ModelTest) bench.Case {
 	out := bench.Case{
 		Name: c.name(t), Group: gpuGroup(c, t), Single: t.Kind == names.Prompt,
 		Rates: []results.Metric{{Unit: results.TokenRate, Value: float64(t.Tokens)}},
@@ -145,8 +145,8 @@ func (c gpuModel) open(ctx context.Context, g *gpu) (*models.Model, error) {
 	return m, nil
 }
 
-// openGPU returns the model as c opens it. It stays the shelf's.
-func (s *shelf) openGPU(ctx context.Context, c gpuModel) (*openedGPU, error) {
+// openGPU returns the model as c opens it. It stays the store's.
+func (s *store) openGPU(ctx context.Context, c gpuModel) (*openedGPU, error) {
 	if err := s.enter(scope{subject: c.subject}); err != nil {
 		return nil, err
 	}
@@ -162,7 +162,7 @@ func (s *shelf) openGPU(ctx context.Context, c gpuModel) (*openedGPU, error) {
 	return s.onGPU[c.kernel.String()], nil
 }
 
-// An openedGPU is a model on the shelf that runs on the GPU.
+// An openedGPU is a model on the store that runs on the GPU.
 type openedGPU struct {
 	*models.Model
 	bytes    int // of the GPU's memory
@@ -172,11 +172,11 @@ type openedGPU struct {
 // verify proves, once for an open model, that its logits are near those of the
 // pure Go variant of the same scheme, or of the reference where there is none,
 // and that a batch has those of the same tokens one by one.
-func (m *openedGPU) verify(ctx context.Context, c gpuModel, shelf *shelf, s *models.Session) error {
+func (m *openedGPU) verify(ctx context.Context, c gpuModel, store *store, s *models.Session) error {
 	if m.verified {
 		return nil
 	}
-	want, err := shelf.logitsOf(ctx, c)
+	want, err := store.logitsOf(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -204,7 +204,7 @@ const gpuTolerance = 1e-2
 func gpuTokens(sub *subject) int { return min(5, sub.config.Context) }
 
 // logitsOf are what the CPU says, with the kernel's scheme.
-func (s *shelf) logitsOf(ctx context.Context, c gpuModel) (*logits, error) {
+func (s *store) logitsOf(ctx context.Context, c gpuModel) (*logits, error) {
 	name := "unrolled"
 	if c.kernel.Scheme == kernels.F32 {
 		name = "scalar"
@@ -220,7 +220,7 @@ func (s *shelf) logitsOf(ctx context.Context, c gpuModel) (*logits, error) {
 type gpuText struct {
 	gpuModel
 	names.ModelTest
-	shelf   *shelf
+	store   *store
 	model   *openedGPU
 	session *models.Session
 	ids     []int
@@ -228,12 +228,12 @@ type gpuText struct {
 	stint
 }
 
-func newGPUText(ctx context.Context, s *shelf, c gpuModel, t names.ModelTest) (*gpuText, error) {
+func newGPUText(ctx context.Context, s *store, c gpuModel, t names.ModelTest) (*gpuText, error) {
 	m, err := s.openGPU(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	x := &gpuText{gpuModel: c, ModelTest: t, shelf: s, model: m, ids: tokens(c.subject, t.Depth+t.Tokens)}
+	x := &gpuText{gpuModel: c, ModelTest: t, store: s, model: m, ids: tokens(c.subject, t.Depth+t.Tokens)}
 	before := s.gpu.device.Allocated()
 	x.session, err = c.subject.session(m.Model, max(t.Depth+t.Tokens, gpuTokens(c.subject)))
 	if err != nil {
@@ -244,7 +244,7 @@ func newGPUText(ctx context.Context, s *shelf, c gpuModel, t names.ModelTest) (*
 }
 
 func (x *gpuText) Verify(ctx context.Context) ([]results.Metric, error) {
-	if err := x.model.verify(ctx, x.gpuModel, x.shelf, x.session); err != nil {
+	if err := x.model.verify(ctx, x.gpuModel, x.store, x.session); err != nil {
 		return nil, err
 	}
 	if err := fill(ctx, x.ModelTest, x.session, x.ids); err != nil {
@@ -266,7 +266,7 @@ func (x *gpuText) Run(ctx context.Context, n int) error {
 
 func (x *gpuText) Close() error { return x.session.Close() }
 
-func newGPULoading(s *shelf, c gpuModel) (bench.Instance, error) {
+func newGPULoading(s *store, c gpuModel) (bench.Instance, error) {
 	open := func(ctx context.Context) (*models.Model, error) { return c.open(ctx, s.gpu) }
 	verify := func(_ context.Context, m *models.Model) ([]results.Metric, error) {
 		return []results.Metric{{Unit: results.GPUBytes, Value: float64(s.gpu.device.Allocated())}}, nil
@@ -276,7 +276,7 @@ func newGPULoading(s *shelf, c gpuModel) (bench.Instance, error) {
 
 // gpuOperations is the study of where the time of a test on the GPU goes, by the
 // GPU's clock.
-func (s *shelf) gpuOperations(c gpuModel, t names.ModelTest) bench.Study {
+func (s *store) gpuOperations(c gpuModel, t names.ModelTest) bench.Study {
 	return operations(c.caseOf(t), gpuGroup(c, t), time.Second, c.subject.opt.Cache, func(ctx context.Context) (*models.Model, []int, error) {
 		m, err := s.openGPU(ctx, c)
 		if err != nil {
@@ -287,7 +287,7 @@ func (s *shelf) gpuOperations(c gpuModel, t names.ModelTest) bench.Study {
 }
 
 // gpuLockstep is the study of the GPU's errors, block by block.
-func (s *shelf) gpuLockstep(c gpuModel) bench.Study {
+func (s *store) gpuLockstep(c gpuModel) bench.Study {
 	name := names.Lockstep{Model: c.subject.Name, Engine: names.Metal, Variant: c.kernel.Name, Act: string(c.kernel.Scheme)}
 	return bench.Study{
 		Name: name.String(), Group: gpuGroup(c, names.ModelTest{Kind: names.Decode}), Time: time.Second,

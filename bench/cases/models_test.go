@@ -59,7 +59,7 @@ func modelsSuite(t testing.TB, opt ModelsOptions, presets ...string) *Suite {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.home.(*shelf).limits.measure = endless
+	s.home.(*store).limits.measure = endless
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -107,7 +107,7 @@ func TestModels(t *testing.T) {
 	s := modelsSuite(t, ModelsOptions{
 		Prompt: 20, Tokens: 4, Depths: []int{0, 20}, Choice: SIMDVariants, RunCommand: child(t, "run"), PhasesCommand: child(t, "phases"),
 	}, presets...)
-	if !slices.ContainsFunc(s.home.(*shelf).subjects[0].configs(1), modelConfig.simd) {
+	if !slices.ContainsFunc(s.home.(*store).subjects[0].configs(1), modelConfig.simd) {
 		require.Skip(t, "avx2,neon", "no SIMD variant runs here")
 	}
 	res := runModels(t, s, 1)
@@ -120,7 +120,7 @@ func TestModels(t *testing.T) {
 			samples[sm.Name.Full] = sm
 		}
 	}
-	for _, file := range s.home.(*shelf).subjects {
+	for _, file := range s.home.(*store).subjects {
 		for _, threads := range []int{1, 2} {
 			for _, c := range file.configs(threads) {
 				checkSamples(t, c, samples)
@@ -250,7 +250,7 @@ func (o operationNames) Observe(op engine.Op) {
 // depth; keys and values are read once for each that there are.
 func TestBytesOfStates(t *testing.T) {
 	s := modelsSuite(t, ModelsOptions{Tokens: 2, Depths: []int{0, 100}, Threads: []int{1}, Parallel: []int{3}}, "tiny-qwen35")
-	sub := s.home.(*shelf).subjects[0]
+	sub := s.home.(*store).subjects[0]
 	c, d := sub.configs(1)[0], sub.config.Delta
 	attending := 0
 	for i := range sub.config.Layers {
@@ -302,10 +302,10 @@ func checkMemory(t *testing.T, samples map[string]results.Sample) {
 }
 
 // Keys and values in another format are those of every test: what it reads, what it
-// is planned to take, and what its logits are held to.
+// is planned to take, and what its logits are compared with.
 func TestCachesOfModels(t *testing.T) {
 	s := modelsSuite(t, ModelsOptions{Tokens: 2, Depths: []int{0, 100}, Threads: []int{1}, Cache: formats.Q8_0, Lockstep: 4, PhasesCommand: child(t, "phases")}, "tiny")
-	configs := s.home.(*shelf).subjects[0].configs(1)
+	configs := s.home.(*store).subjects[0].configs(1)
 	looked := configs[slices.IndexFunc(configs, modelConfig.studied)]
 	if err := s.Select("/variant:" + looked.variant.Name); err != nil {
 		t.Fatal(err)
@@ -317,7 +317,7 @@ func TestCachesOfModels(t *testing.T) {
 	if got := res.Setting("keys-and-values"); got != "q8_0" {
 		t.Errorf("the header says %q", got)
 	}
-	sub := s.home.(*shelf).subjects[0]
+	sub := s.home.(*store).subjects[0]
 	values := sub.config.Layers * sub.config.KVHeads * sub.config.HeadDim * 2
 	if want := values * 34 / 32; sub.kvBytes != want {
 		t.Errorf("%d bytes a token, want %d", sub.kvBytes, want)
@@ -398,12 +398,12 @@ func TestModelsInGo(t *testing.T) {
 // TestWrongModelIsFound breaks what a model is compared with, and the model.
 func TestWrongModelIsFound(t *testing.T) {
 	s := modelsSuite(t, ModelsOptions{Prompt: 4, Threads: []int{1}}, "tiny")
-	shelf := s.home.(*shelf)
-	sub := shelf.subjects[0]
+	store := s.home.(*store)
+	sub := store.subjects[0]
 	configs := sub.configs(1)
 	c := configs[slices.IndexFunc(configs, func(c modelConfig) bool { return c.variant.Name == "unrolled" })]
 	verify := func() error {
-		x, err := newText(t.Context(), shelf, c, names.ModelTest{Kind: names.Prompt, Tokens: 4})
+		x, err := newText(t.Context(), store, c, names.ModelTest{Kind: names.Prompt, Tokens: 4})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -420,16 +420,16 @@ func TestWrongModelIsFound(t *testing.T) {
 	if err := verify(); err == nil || !strings.Contains(err.Error(), "after one more token, logit 7 is") {
 		t.Errorf("a wrong bit of a logit: %v", err)
 	}
-	shelf.opt.Again = true // the other process would have told
+	store.opt.Again = true // the other process would have told
 	if err := verify(); err != nil {
 		t.Errorf("a process that trusts another: %v", err)
 	}
-	shelf.opt.Again = false
+	store.opt.Again = false
 	sub.generic[c.act()].step[7] = right
 	if err := verify(); err != nil {
 		t.Fatal(err)
 	}
-	m, err := shelf.open(t.Context(), c)
+	m, err := store.open(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}

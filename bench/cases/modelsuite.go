@@ -62,7 +62,7 @@ type ModelsOptions struct {
 	// one and, where there is SIMD for it, q8_32.
 	Activations []kernels.Scheme
 
-	// Again says that another process has held the same models to the pure Go
+	// Again says that another process has compared the same models with the pure Go
 	// variant, which takes seconds a token: here a model must equal itself, a
 	// batch of tokens the same ones one by one.
 	Again bool
@@ -101,9 +101,9 @@ func Models(ctx context.Context, opt ModelsOptions) (*Suite, error) {
 	if err := opt.check(); err != nil {
 		return nil, err
 	}
-	shelf := newShelf(&opt)
-	shelf.gpu = openGPU()
-	s := &Suite{Usual: shelf.gpu.unusual(), home: shelf}
+	store := newStore(&opt)
+	store.gpu = openGPU()
+	s := &Suite{Usual: store.gpu.unusual(), home: store}
 	s.Warn(threadDoubts(opt.Threads)...)
 	for _, file := range opt.Files {
 		subject, err := newSubject(ctx, file, &opt)
@@ -113,20 +113,20 @@ func Models(ctx context.Context, opt ModelsOptions) (*Suite, error) {
 		if err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
-		shelf.subjects = append(shelf.subjects, subject)
+		store.subjects = append(store.subjects, subject)
 	}
-	tellApart(shelf.subjects)
-	for _, subject := range shelf.subjects {
-		s.addModel(shelf, subject)
+	tellApart(store.subjects)
+	for _, subject := range store.subjects {
+		s.addModel(store, subject)
 	}
-	s.Settings = append(s.Settings, modelsSetting(shelf.subjects...))
+	s.Settings = append(s.Settings, modelsSetting(store.subjects...))
 	if slices.Max(opt.Depths) > computedTokens {
 		s.Settings = append(s.Settings, results.Setting{Key: results.ComputedKey, Value: strconv.Itoa(computedTokens)})
 	}
 	if opt.Cache != nil {
 		s.Settings = append(s.Settings, results.Setting{Key: "keys-and-values", Value: opt.Cache.Name})
 	}
-	shelf.watchFaults()
+	store.watchFaults()
 	return s, nil
 }
 
@@ -169,16 +169,16 @@ const MaxTokens = 1 << 24
 
 // addModel adds the groups of a model, those that live on the same threads one
 // after the other.
-func (s *Suite) addModel(shelf *shelf, sub *subject) {
+func (s *Suite) addModel(store *store, sub *subject) {
 	for _, v := range sub.unavailable() {
 		s.unavailable(names.ModelCase{Model: sub.Name, Variant: v.Name, Act: string(v.Scheme)}.String(), v.AvailableOn(sub.opt.Features))
 	}
 	s.addForeign(func(isa string) string { return names.ModelCase{Model: sub.Name, Variant: isa}.String() })
 	if sub.Synthetic {
-		shelf.warn(fmt.Sprintf("the weights of %s are random: its speed and memory are those of the real model, its text means nothing, and its divergence is that of engines on random weights", sub.Name))
+		store.warn(fmt.Sprintf("the weights of %s are random: its speed and memory are those of the real model, its text means nothing, and its divergence is that of engines on random weights", sub.Name))
 	}
-	if part := sub.heldInPart(); part != "" {
-		shelf.warn(part)
+	if part := sub.checkedInPart(); part != "" {
+		store.warn(part)
 	}
 	for _, threads := range sub.opt.Threads {
 		configs := sub.configs(threads)
@@ -186,29 +186,29 @@ func (s *Suite) addModel(shelf *shelf, sub *subject) {
 		for _, c := range skipped {
 			err := fmt.Errorf("%s would take %s, which memory has no room for beside the other variants", c, sysinfo.Bytes(c.weightBytes()))
 			s.unavailable(c.name(names.ModelTest{Kind: names.Decode, Tokens: sub.opt.Tokens}), err)
-			shelf.warn("not measured: " + err.Error())
+			store.warn("not measured: " + err.Error())
 		}
 		if len(configs) == 0 {
 			continue
 		}
 		for _, c := range configs {
 			if c.main() {
-				s.addLoading(shelf, c)
+				s.addLoading(store, c)
 			}
 		}
 		for _, c := range configs {
 			if c.best() {
-				s.addFirstToken(shelf, c)
+				s.addFirstToken(store, c)
 			}
 		}
 		for _, kind := range []string{names.Prompt, names.Decode} {
-			s.addTexts(shelf, kind, configs)
+			s.addTexts(store, kind, configs)
 		}
 		if threads == maxOf(sub.opt.Threads) {
-			s.addLockstep(shelf, configs, textGroup(configs[0], names.Decode))
+			s.addLockstep(store, configs, textGroup(configs[0], names.Decode))
 		}
 	}
-	s.addModelGPU(shelf, sub)
+	s.addModelGPU(store, sub)
 }
 
 func textGroup(c modelConfig, kind string) string {
@@ -216,7 +216,7 @@ func textGroup(c modelConfig, kind string) string {
 }
 
 // addTexts adds the group of a kind of test, with its ceiling.
-func (s *Suite) addTexts(shelf *shelf, kind string, configs []modelConfig) {
+func (s *Suite) addTexts(store *store, kind string, configs []modelConfig) {
 	tests := configs[0].subject.tests(kind)
 	if len(tests) == 0 {
 		return
@@ -225,18 +225,18 @@ func (s *Suite) addTexts(shelf *shelf, kind string, configs []modelConfig) {
 	group := textGroup(configs[0], kind)
 	var ceiling bench.Case
 	if kind == names.Prompt {
-		pool := shelf.pool(threads)
-		ceiling = dotPeakCase(names.DotPeak{Model: sub.Name, ISA: shelf.dot.Name}, shelf.dot, group, pool, newRoundTrip(pool))
-		ceiling.Check = shelf.limits.check(threads)
+		pool := store.pool(threads)
+		ceiling = dotPeakCase(names.DotPeak{Model: sub.Name, ISA: store.dot.Name}, store.dot, group, pool, newRoundTrip(pool))
+		ceiling.Check = store.limits.check(threads)
 	} else {
-		ceiling = shelf.readCase(group, configs)
+		ceiling = store.readCase(group, configs)
 	}
 	for _, t := range tests {
 		for _, c := range configs {
 			if c.packing == enginecpu.Stream && t.Kind == names.Prompt {
 				continue // the model is read once, however long the prompt
 			}
-			cs := textCase(shelf, c, t, group)
+			cs := textCase(store, c, t, group)
 			if kind == names.Prompt {
 				cs.Peak = ceiling.Name
 			} else {
@@ -244,13 +244,13 @@ func (s *Suite) addTexts(shelf *shelf, kind string, configs []modelConfig) {
 			}
 			s.Cases = append(s.Cases, cs)
 			if kind == names.Decode && c.studied() && c.packing != enginecpu.Stream {
-				s.addHeads(shelf, c, t, group)
-				s.addTogether(shelf, c, t, group, ceiling.Name)
-				s.addSpeculation(shelf, c, t, group)
+				s.addHeads(store, c, t, group)
+				s.addTogether(store, c, t, group, ceiling.Name)
+				s.addSpeculation(store, c, t, group)
 			}
 			if c.studied() {
 				s.Studies = append(s.Studies, operations(c.caseOf(t), group, c.expect(t), sub.opt.Cache, func(ctx context.Context) (*models.Model, []int, error) {
-					m, err := shelf.open(ctx, c)
+					m, err := store.open(ctx, c)
 					if err != nil {
 						return nil, nil, err
 					}

@@ -30,17 +30,17 @@ type peakReply map[string]int64
 // the group at the first call. It is false where it can't be measured; the
 // first reason becomes a warning of the suite.
 func (g *group) peak(ctx context.Context, v *kernels.Variant) (int64, bool) {
-	if len(g.rig.peakCommand) == 0 {
+	if len(g.env.peakCommand) == 0 {
 		return 0, false
 	}
 	if g.peaks == nil {
 		var err error
-		g.peaks, err = askPeak(ctx, g.rig.peakCommand, peakRequest{
-			Model: g.rig.model, GGUFTypes: g.rig.ggufTypes, Format: g.src.Format.Name, Rows: g.src.Rows, Cols: g.src.Cols, Seed: g.seed,
+		g.peaks, err = askPeak(ctx, g.env.peakCommand, peakRequest{
+			Model: g.env.model, GGUFTypes: g.env.ggufTypes, Format: g.src.Format.Name, Rows: g.src.Rows, Cols: g.src.Cols, Seed: g.seed,
 		})
 		if err != nil {
 			g.peaks = peakReply{}
-			g.rig.warn("peak memory is not measured: " + err.Error())
+			g.env.warn("peak memory is not measured: " + err.Error())
 		}
 	}
 	bytes, ok := g.peaks[v.String()]

@@ -55,7 +55,7 @@ type phaseMemory struct{ Peak, Anon, File int64 }
 
 // memory returns what a test of a studied configuration was planned to take, and
 // what it took. Variants hardly differ in it, nor do numbers of threads.
-func (s *shelf) memory(ctx context.Context, plan *models.Plan, c modelConfig, t names.ModelTest) ([]results.Metric, error) {
+func (s *store) memory(ctx context.Context, plan *models.Plan, c modelConfig, t names.ModelTest) ([]results.Metric, error) {
 	if !c.studied() {
 		return nil, nil
 	}
@@ -81,7 +81,7 @@ func planned(plan *models.Plan, t names.ModelTest, cache *formats.Type) ([]resul
 // taken returns what a child process found for a test, measured for all tests of
 // the configuration at the first call. The first reason why it can't be measured
 // becomes a warning.
-func (s *shelf) taken(ctx context.Context, c modelConfig, t names.ModelTest) []results.Metric {
+func (s *store) taken(ctx context.Context, c modelConfig, t names.ModelTest) []results.Metric {
 	if len(s.opt.PhasesCommand) == 0 {
 		return nil
 	}

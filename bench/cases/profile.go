@@ -292,7 +292,7 @@ func (p *Profiling) progress(doing string, done, total int) {
 
 func (p *Profiling) pair(ctx context.Context, t names.ModelTest, o *opObserver, observedFirst bool) (pass *profile.Pass, plain time.Duration, err error) {
 	for i := range 2 {
-		p.settle()
+		p.prepare()
 		if observedFirst == (i == 0) {
 			pass, err = p.observed(ctx, t, o)
 		} else {
@@ -305,9 +305,9 @@ func (p *Profiling) pair(ctx context.Context, t names.ModelTest, o *opObserver, 
 	return pass, plain, nil
 }
 
-// settle collects garbage, so that no pass does, and wakes all threads: those
+// prepare collects garbage, so that no pass does, and wakes all threads: those
 // that are asleep would come late to the first operations.
-func (p *Profiling) settle() {
+func (p *Profiling) prepare() {
 	runtime.GC()
 	for start := clock.Now(); clock.Since(start) < settling; {
 		p.pool.ForEach(p.pool.Threads(), func(int) {})

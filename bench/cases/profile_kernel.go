@@ -47,7 +47,7 @@ type KernelProfiling struct {
 	Kernel *profile.Kernel
 
 	opt    KernelOptions
-	rig    *rig
+	env    *env
 	groups []*group // acquired once each
 	whole  []bench.Instance
 	runs   []kernelRun // of Kernel.Runs
@@ -63,8 +63,8 @@ type kernelRun struct {
 // NewKernelProfiling packs matrices, and checks the product against the references.
 func NewKernelProfiling(ctx context.Context, opt KernelOptions) (_ *KernelProfiling, err error) {
 	v := opt.Variant
-	p := &KernelProfiling{opt: opt, rig: newRig([]int{1}, opt.Host)}
-	p.rig.setCold(opt.Host, 1)
+	p := &KernelProfiling{opt: opt, env: newEnv([]int{1}, opt.Host)}
+	p.env.setCold(opt.Host, 1)
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, p.Close())
@@ -87,7 +87,7 @@ func NewKernelProfiling(ctx context.Context, opt KernelOptions) (_ *KernelProfil
 		}
 	}
 	name := p.name(opt.Shape.Rows, "")
-	p.Suite.Doubts = p.rig.allDoubts
+	p.Suite.Doubts = p.env.allDoubts
 	p.Suite.Studies = []bench.Study{
 		{Name: name, Group: "kernel", Time: time.Second, Run: p.time},
 		{Name: name + "/samples", Group: "kernel", Time: 2 * opt.Time, Run: p.look},
@@ -105,7 +105,7 @@ func (p *KernelProfiling) group(s formats.Shape) (*group, error) {
 	if _, err := p.opt.Variant.Layout.Bytes(p.opt.Variant.Format, s.Rows, s.Cols); err != nil {
 		return nil, err
 	}
-	g := &group{src: Synthetic([]*formats.Type{p.opt.Variant.Format}, []formats.Shape{s}, p.opt.Seed)[0], rig: p.rig, seed: p.opt.Seed}
+	g := &group{src: Synthetic([]*formats.Type{p.opt.Variant.Format}, []formats.Shape{s}, p.opt.Seed)[0], env: p.env, seed: p.opt.Seed}
 	if err := g.acquire(); err != nil {
 		return nil, err
 	}
@@ -530,5 +530,5 @@ func (p *KernelProfiling) Close() error {
 	for _, g := range p.groups {
 		errs = append(errs, g.release())
 	}
-	return errors.Join(append(errs, p.rig.close())...)
+	return errors.Join(append(errs, p.env.close())...)
 }

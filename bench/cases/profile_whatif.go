@@ -181,7 +181,7 @@ func (p *Profiling) compare(ctx context.Context, other *Profiling, test *profile
 			if (turn == 0) == (i%2 == 0) {
 				who, times = other, &then
 			}
-			who.settle()
+			who.prepare()
 			d, err := who.plain(ctx, test.ModelTest)
 			if err != nil {
 				return nil, nil, err

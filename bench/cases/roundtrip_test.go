@@ -110,7 +110,7 @@ func TestLimits(t *testing.T) {
 // milliard times their weights.
 func TestImpossibleProductIsNoRow(t *testing.T) {
 	s := suite(t, Options{Sources: Synthetic([]*formats.Type{lookup(t, "i2_s")[0]}, []formats.Shape{{Rows: 64, Cols: 256}}, 1), Threads: []int{1}, Caches: []string{"warm"}})
-	s.home.(*rig).limits.measure = func() (read, dot float64) { return 1e12, 1e12 }
+	s.home.(*env).limits.measure = func() (read, dot float64) { return 1e12, 1e12 }
 	for i := range s.Cases {
 		s.Cases[i].Bytes *= 1e9
 	}

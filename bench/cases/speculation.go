@@ -21,13 +21,13 @@ var realTexts = []struct{ name, text string }{{"code", codeText}, {"docs", docsT
 
 // addSpeculation adds tg tests that go on from real texts, without drafts and with,
 // to a group of tg tests. A random model says nothing that drafts could be judged by.
-func (s *Suite) addSpeculation(shelf *shelf, c modelConfig, t names.ModelTest, group string) {
+func (s *Suite) addSpeculation(store *store, c modelConfig, t names.ModelTest, group string) {
 	sub := c.subject
 	if sub.opt.Drafts == 0 || t.Depth > 0 {
 		return
 	}
 	if sub.Synthetic || sub.recurrent {
-		shelf.warn(fmt.Sprintf("drafts are not measured with %s: its weights are random, or its state cannot go back", sub.Name))
+		store.warn(fmt.Sprintf("drafts are not measured with %s: its weights are random, or its state cannot go back", sub.Name))
 		return
 	}
 	for _, text := range realTexts {
@@ -36,9 +36,9 @@ func (s *Suite) addSpeculation(shelf *shelf, c modelConfig, t names.ModelTest, g
 			name.Text, name.Drafts = text.name, drafts
 			s.Cases = append(s.Cases, bench.Case{
 				Name: name.String(), Group: group, Single: true, Rates: []results.Metric{{Unit: results.TokenRate, Value: float64(t.Tokens)}},
-				Expect: c.expect(t), Check: shelf.limits.check(c.threads),
+				Expect: c.expect(t), Check: store.limits.check(c.threads),
 				Setup: func(ctx context.Context) (bench.Instance, error) {
-					return newSpeculation(ctx, shelf, c, t, text.text, drafts)
+					return newSpeculation(ctx, store, c, t, text.text, drafts)
 				},
 			})
 		}
@@ -49,7 +49,7 @@ func (s *Suite) addSpeculation(shelf *shelf, c modelConfig, t names.ModelTest, g
 // greedily from the text's end.
 type speculation struct {
 	modelConfig
-	shelf   *shelf
+	store   *store
 	model   *opened
 	session *models.Session
 	prompt  []int
@@ -59,8 +59,8 @@ type speculation struct {
 	*roundTrip
 }
 
-func newSpeculation(ctx context.Context, shelf *shelf, c modelConfig, t names.ModelTest, text string, drafts int) (*speculation, error) {
-	m, err := shelf.open(ctx, c)
+func newSpeculation(ctx context.Context, store *store, c modelConfig, t names.ModelTest, text string, drafts int) (*speculation, error) {
+	m, err := store.open(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -76,13 +76,13 @@ func newSpeculation(ctx context.Context, shelf *shelf, c modelConfig, t names.Mo
 	if err != nil {
 		return nil, err
 	}
-	return &speculation{c, shelf, m, s, prompt, t.Tokens, drafts, 0, newRoundTrip(shelf.pool(c.threads))}, nil
+	return &speculation{c, store, m, s, prompt, t.Tokens, drafts, 0, newRoundTrip(store.pool(c.threads))}, nil
 }
 
 // Verify holds the model to the generic path and, with drafts, the text to the one
 // without. It tells what became of the drafts.
 func (x *speculation) Verify(ctx context.Context) ([]results.Metric, error) {
-	if err := x.model.verify(ctx, x.modelConfig, x.shelf, x.session); err != nil {
+	if err := x.model.verify(ctx, x.modelConfig, x.store, x.session); err != nil {
 		return nil, err
 	}
 	if err := x.session.Truncate(0); err != nil {

@@ -34,7 +34,7 @@ type subject struct {
 	state     int           // bytes that blocks keep without positions
 	recurrent bool          // texts cannot go back to anywhere
 	blocks    int
-	held      []int // the blocks that are held to the pure Go variant
+	checked   []int // the blocks that are compared with the pure Go variant
 
 	headShrinks bool // the head has candidates; see models.Model.HeadCandidates
 
@@ -45,7 +45,7 @@ type subject struct {
 	acts []kernels.Scheme
 
 	generic  map[kernels.Scheme]*logits          // see genericLogits
-	lockstep map[kernels.Scheme]*lockstep.Result // see shelf.lockstep
+	lockstep map[kernels.Scheme]*lockstep.Result // see store.lockstep
 	llama    *llamaBench
 }
 
@@ -86,7 +86,7 @@ func newSubject(ctx context.Context, file ModelFile, opt *ModelsOptions) (*subje
 	sub.Synthetic = sub.Synthetic || err == nil && synth.Made(meta)
 	sub.macs, sub.headMAC = m.MultiplyAdds()
 	costs := blockCosts(m)
-	sub.blocks, sub.held = len(costs), heldBlocks(costs, mostHeld)
+	sub.blocks, sub.checked = len(costs), checkedBlocks(costs, mostChecked)
 	weights := map[*formats.Type]int{}
 	for _, b := range m.Blocks() {
 		for _, l := range b.Linears() {

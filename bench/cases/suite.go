@@ -54,7 +54,7 @@ type Suite struct {
 	home home
 }
 
-// A home is what the cases of a suite share: a rig, or a shelf.
+// A home is what the cases of a suite share: an env, or a store.
 type home interface {
 	warn(text string)
 	allDoubts() []string
@@ -93,17 +93,17 @@ func Kernels(opt Options) (*Suite, error) {
 	if err := opt.check(); err != nil {
 		return nil, err
 	}
-	rig := newRig(opt.Threads, opt.Host)
-	rig.gpu = openGPU()
-	rig.model, rig.ggufTypes, rig.peakCommand = opt.Model, opt.GGUFTypes, opt.PeakCommand
-	s := &Suite{Usual: usualKernels(&opt) + rig.gpu.unusual(), home: rig}
+	env := newEnv(opt.Threads, opt.Host)
+	env.gpu = openGPU()
+	env.model, env.ggufTypes, env.peakCommand = opt.Model, opt.GGUFTypes, opt.PeakCommand
+	s := &Suite{Usual: usualKernels(&opt) + env.gpu.unusual(), home: env}
 	s.Warn(threadDoubts(opt.Threads)...)
 	if slices.Contains(opt.Caches, names.Cold) {
-		rig.setCold(opt.Host, opt.mostLayouts(rig.gpu))
-		s.Settings = []results.Setting{{Key: "cold-bytes", Value: strconv.Itoa(rig.coldBytes)}}
+		env.setCold(opt.Host, opt.mostLayouts(env.gpu))
+		s.Settings = []results.Setting{{Key: "cold-bytes", Value: strconv.Itoa(env.coldBytes)}}
 	}
 	for _, src := range opt.Sources {
-		s.addGroup(&group{src: src, rig: rig, seed: opt.Seed, again: opt.Again}, &opt)
+		s.addGroup(&group{src: src, env: env, seed: opt.Seed, again: opt.Again}, &opt)
 	}
 	return s, nil
 }

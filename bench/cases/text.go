@@ -17,13 +17,13 @@ import (
 )
 
 // textCase is a pp or tg test. An operation is the whole test.
-func textCase(shelf *shelf, c modelConfig, t names.ModelTest, group string) bench.Case {
+func textCase(store *store, c modelConfig, t names.ModelTest, group string) bench.Case {
 	out := bench.Case{
 		Name: c.name(t), Group: group, Rates: []results.Metric{{Unit: results.TokenRate, Value: float64(t.Tokens)}},
 		// Prompts take too long to measure one twice more.
 		Expect: c.expect(t), Single: t.Kind == names.Prompt || !c.simd() || c.packing == cpu.Stream,
-		Check: shelf.limits.check(c.threads),
-		Setup: func(ctx context.Context) (bench.Instance, error) { return newText(ctx, shelf, c, t) },
+		Check: store.limits.check(c.threads),
+		Setup: func(ctx context.Context) (bench.Instance, error) { return newText(ctx, store, c, t) },
 	}
 	if t.Kind == names.Prompt {
 		out.Ops = c.multiplyAdds(t)
@@ -35,7 +35,7 @@ func textCase(shelf *shelf, c modelConfig, t names.ModelTest, group string) benc
 
 // A text is a textCase that is set up.
 type text struct {
-	shelf *shelf
+	store *store
 	modelConfig
 	names.ModelTest
 	model   *opened
@@ -44,8 +44,8 @@ type text struct {
 	*roundTrip
 }
 
-func newText(ctx context.Context, shelf *shelf, c modelConfig, t names.ModelTest) (*text, error) {
-	m, err := shelf.open(ctx, c)
+func newText(ctx context.Context, store *store, c modelConfig, t names.ModelTest) (*text, error) {
+	m, err := store.open(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func newText(ctx context.Context, shelf *shelf, c modelConfig, t names.ModelTest
 	if err != nil {
 		return nil, err
 	}
-	return &text{shelf, c, t, m, s, tokens(c.subject, t.Depth+t.Tokens), newRoundTrip(shelf.pool(c.threads))}, nil
+	return &text{store, c, t, m, s, tokens(c.subject, t.Depth+t.Tokens), newRoundTrip(store.pool(c.threads))}, nil
 }
 
 // tokens are a text for a model.
@@ -73,13 +73,13 @@ func randomTokens(vocab, n int) []int {
 // Verify holds the model to the generic path, and fills the cache to the
 // test's depth.
 func (x *text) Verify(ctx context.Context) ([]results.Metric, error) {
-	if err := x.model.verify(ctx, x.modelConfig, x.shelf, x.session); err != nil {
+	if err := x.model.verify(ctx, x.modelConfig, x.store, x.session); err != nil {
 		return nil, err
 	}
 	if err := fill(ctx, x.ModelTest, x.session, x.ids); err != nil {
 		return nil, err
 	}
-	metrics, err := x.shelf.memory(ctx, x.model.Plan(), x.modelConfig, x.ModelTest)
+	metrics, err := x.store.memory(ctx, x.model.Plan(), x.modelConfig, x.ModelTest)
 	return metrics, errors.Join(err, ctx.Err())
 }
 
@@ -144,7 +144,7 @@ func perform(ctx context.Context, t names.ModelTest, s *models.Session, ids []in
 func (x *text) Close() error { return x.session.Close() }
 
 // How many tokens a model is verified with: so many against the generic path
-// (see heldBlocks), and, with SIMD, so many in one batch against one at a time, which is a
+// (see checkedBlocks), and, with SIMD, so many in one batch against one at a time, which is a
 // kernel's whole tile of columns and a part of one.
 const (
 	genericTokens = 3
@@ -156,19 +156,19 @@ func verifyTokens(sub *subject) int { return min(batchTokens, sub.config.Context
 // verify proves, once for an open model, which variants multiply; unless another
 // process has (ModelsOptions.Again), that its logits after a batch of two tokens
 // and after one more equal to the bit those of the pure Go variant, in all blocks
-// or in those that heldBlocks chooses of a large model; and that the logits after a
+// or in those that checkedBlocks chooses of a large model; and that the logits after a
 // batch equal those after the same tokens one by one, and so on any number of
 // threads. Logits are some hundred thousand sums over every weight of the model, or
 // of those blocks: a wrong one shows.
-func (m *opened) verify(ctx context.Context, c modelConfig, shelf *shelf, s *models.Session) error {
+func (m *opened) verify(ctx context.Context, c modelConfig, store *store, s *models.Session) error {
 	if m.verified {
 		return nil
 	}
 	if err := c.checkVariants(m.Model); err != nil {
 		return err
 	}
-	if !shelf.opt.Again {
-		if err := shelf.holdToGeneric(ctx, c, s); err != nil {
+	if !store.opt.Again {
+		if err := store.holdToGeneric(ctx, c, s); err != nil {
 			return err
 		}
 	}
@@ -177,13 +177,13 @@ func (m *opened) verify(ctx context.Context, c modelConfig, shelf *shelf, s *mod
 			return err
 		}
 	}
-	shelf.watchPages(c)
+	store.watchPages(c)
 	m.verified = true
 	return nil
 }
 
 // holdToGeneric compares a model with the pure Go variant.
-func (s *shelf) holdToGeneric(ctx context.Context, c modelConfig, session *models.Session) error {
+func (s *store) holdToGeneric(ctx context.Context, c modelConfig, session *models.Session) error {
 	generic, err := s.genericLogits(ctx, c)
 	if err != nil {
 		return err
@@ -199,7 +199,7 @@ func (s *shelf) holdToGeneric(ctx context.Context, c modelConfig, session *model
 }
 
 // logits are those after a batch of tokens, and after one more, of the blocks
-// that are held to the pure Go variant.
+// that are compared with the pure Go variant.
 type logits struct{ batch, step []float32 }
 
 func (l *logits) take(ctx context.Context, s *models.Session, sub *subject) error {
@@ -208,12 +208,12 @@ func (l *logits) take(ctx context.Context, s *models.Session, sub *subject) erro
 	if err := s.Truncate(0); err != nil {
 		return err
 	}
-	batch, err := sub.logitsOfHeld(ctx, s, ids[:last])
+	batch, err := sub.logitsOfChecked(ctx, s, ids[:last])
 	if err != nil {
 		return err
 	}
 	l.batch = slices.Clone(batch)
-	step, err := sub.logitsOfHeld(ctx, s, ids[last:])
+	step, err := sub.logitsOfChecked(ctx, s, ids[last:])
 	l.step = slices.Clone(step)
 	return err
 }
@@ -283,7 +283,7 @@ func batchEqualsSteps(ctx context.Context, s *models.Session, ids []int) error {
 
 // genericLogits are those of the pure Go variant of c's scheme, which
 // multiplies the file's own bytes. The reference is near that of the main one.
-func (s *shelf) genericLogits(ctx context.Context, c modelConfig) (*logits, error) {
+func (s *store) genericLogits(ctx context.Context, c modelConfig) (*logits, error) {
 	sub := c.subject
 	act := c.act()
 	if c.variant.Name == reference {

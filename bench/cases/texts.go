@@ -15,7 +15,7 @@ import (
 
 // addTogether adds the cases of several texts that are decoded together, to a
 // group of tg tests. The best variant of each packing has them.
-func (s *Suite) addTogether(shelf *shelf, c modelConfig, t names.ModelTest, group, ceiling string) {
+func (s *Suite) addTogether(store *store, c modelConfig, t names.ModelTest, group, ceiling string) {
 	for _, n := range c.subject.opt.Parallel {
 		name := c.caseOf(t)
 		name.Texts = n
@@ -23,8 +23,8 @@ func (s *Suite) addTogether(shelf *shelf, c modelConfig, t names.ModelTest, grou
 			Name: name.String(), Group: group, Single: true, Roof: ceiling,
 			Bytes: c.bytesTogether(t, n), Rates: []results.Metric{{Unit: results.TokenRate, Value: float64(n * t.Tokens)}},
 			Expect: c.expect(t) * time.Duration(8+n) / 8,
-			Check:  shelf.limits.check(c.threads),
-			Setup:  func(ctx context.Context) (bench.Instance, error) { return newTexts(ctx, shelf, c, t, n) },
+			Check:  store.limits.check(c.threads),
+			Setup:  func(ctx context.Context) (bench.Instance, error) { return newTexts(ctx, store, c, t, n) },
 		})
 	}
 }
@@ -40,7 +40,7 @@ func (c modelConfig) bytesTogether(t names.ModelTest, n int) int64 {
 type texts struct {
 	modelConfig
 	names.ModelTest
-	shelf    *shelf
+	store    *store
 	model    *opened
 	group    *models.Group
 	sessions []*models.Session
@@ -49,12 +49,12 @@ type texts struct {
 	*roundTrip
 }
 
-func newTexts(ctx context.Context, shelf *shelf, c modelConfig, t names.ModelTest, n int) (*texts, error) {
-	m, err := shelf.open(ctx, c)
+func newTexts(ctx context.Context, store *store, c modelConfig, t names.ModelTest, n int) (*texts, error) {
+	m, err := store.open(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	x := &texts{modelConfig: c, ModelTest: t, shelf: shelf, model: m, next: make([]int, n), roundTrip: newRoundTrip(shelf.pool(c.threads))}
+	x := &texts{modelConfig: c, ModelTest: t, store: store, model: m, next: make([]int, n), roundTrip: newRoundTrip(store.pool(c.threads))}
 	if x.group, err = m.NewGroup(); err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (x *texts) pass(k int) []int {
 // Verify holds the model to the generic path and each text, after one pass
 // together, to what it is alone.
 func (x *texts) Verify(ctx context.Context) ([]results.Metric, error) {
-	if err := x.model.verify(ctx, x.modelConfig, x.shelf, x.sessions[0]); err != nil {
+	if err := x.model.verify(ctx, x.modelConfig, x.store, x.sessions[0]); err != nil {
 		return nil, err
 	}
 	var alone [][]float32

@@ -30,12 +30,12 @@ type Binaries struct {
 // Copies are copies of two programs, by side. How a file lies in the system's
 // cache of files differs with how it was written: of two files with the same
 // bytes, one in /tmp for hours and one just copied, processes held 22 and 30
-// MiB. So all sides are written alike, and the twin is a file of its own.
+// MiB. So all sides are written alike, and the control is a file of its own.
 type Copies [3]string
 
 // CopyPrograms copies base, twice, and head into a directory.
 func CopyPrograms(base, head, dir string) (c Copies, err error) {
-	originals := Copies{Base: base, Head: head, Twin: base}
+	originals := Copies{Base: base, Head: head, Control: base}
 	for side, from := range originals {
 		c[side] = filepath.Join(dir, "program-"+Side(side).String()+filepath.Ext(from))
 		if err := copyProgram(from, c[side]); err != nil {

@@ -67,8 +67,8 @@ func (c *Code) Sentences() (said []string) {
 	return said
 }
 
-// settle asks which benchmarks run the same code on both sides.
-func (t *Tests) settle(ctx context.Context) error {
+// compareCode asks which benchmarks run the same code on both sides.
+func (t *Tests) compareCode(ctx context.Context) error {
 	var shared []string
 	for pkg := range t.packages[Head] {
 		if _, ok := t.packages[Base][pkg]; ok && (len(t.matching(Base, pkg)) > 0 || len(t.matching(Head, pkg)) > 0) {

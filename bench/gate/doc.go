@@ -3,7 +3,7 @@
 //
 // # What is measured
 //
-// A benchmark is run on three sides: base, head, and twin, which is base once
+// A benchmark is run on three sides: base, head, and control, which is base once
 // more. What runs the same code on both sides (package reach) is not measured,
 // unless that is asked for. In each round every side of a test binary is linked anew with another
 // seed of the linker's -randlayout, so that functions lie where they have not
@@ -27,7 +27,7 @@
 // index of its own: nothing is written to the repository, and nothing has to be
 // removed from it, whatever ends the gate.
 //
-// So a round yields one value of head, base and twin for each benchmark, and is
+// So a round yields one value of head, base and control for each benchmark, and is
 // the unit of replication: whatever a build, a process, an order or a moment does
 // to a measurement differs from round to round, and is in the interval.
 //
@@ -40,7 +40,7 @@
 // are heavy: in each round any of three ranks is as likely to be head's (a
 // permutation test within blocks). Where head's spread alone differs the test is
 // not exact, but head's ranks are as high as low in the mean, and the estimate stays
-// where it was. The twin's time counts too: base is measured twice as often as head.
+// where it was. The control's time counts too: base is measured twice as often as head.
 //
 // By how much head is worse is the difference of trimmed means, without a fifth of
 // the values at either end, with an interval of their own spread (Yuen's): a slow
@@ -54,21 +54,21 @@
 //	FASTER  head is better at the level of the look
 //	UNSURE  none of these
 //
-// The floor is how far twin is known to be from base in the same rounds: the
+// The floor is how far control is known to be from base in the same rounds: the
 // distance of the interval of their differences (of the signed-rank test, since
-// those are symmetric) from 0. A twin that differs from base at the level of the
+// those are symmetric) from 0. A control that differs from base at the level of the
 // look is an alarm: then something other than the code decides, and nothing is
 // proved.
 //
 // The data is looked at ten times, after 10 to 100% of the budget; the looks
 // spend from 2% to 20% of the chance of a false claim, which is shared among all
 // benchmarks and units (Bonferroni), and among SLOWER, FASTER and the alarms of
-// the twin. So the chance of any false claim in a gate is below 1%. What is
+// the control. So the chance of any false claim in a gate is below 1%. What is
 // decided at a look stays decided and is measured no more, so that the rest of
 // the time goes to what is not. So is, unless the gate is to keep going, what is
 // proved to be no slower than its threshold and does not look faster. That is for
 // good: rounds that are chosen by what the others said would need a share of the
-// chance of their own. A SLOWER on a machine whose twins do not differ
+// chance of their own. A SLOWER on a machine whose controls do not differ
 // ends the gate, unless it is to keep going. Package calibrate measures that and the chance to find what is
 // slower, on recorded noise.
 //

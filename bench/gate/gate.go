@@ -19,12 +19,23 @@ import (
 type Side int
 
 const (
-	Base Side = iota // what is there
-	Head             // what is to be judged
-	Twin             // base once more, linked with other seeds: what it differs by is noise
+	Base    Side = iota // what is there
+	Head                // what is to be judged
+	Control             // base once more, linked with other seeds: what it differs by is noise
 )
 
-func (s Side) String() string { return [...]string{"base", "head", "twin"}[s] }
+var sideNames = [...]string{"base", "head", "control"}
+
+func (s Side) String() string { return sideNames[s] }
+
+// ParseSide reads the name of a side. The control was called twin until November 2026.
+func ParseSide(name string) (s Side, ok bool) {
+	if name == "twin" {
+		return Control, true
+	}
+	i := slices.Index(sideNames[:], name)
+	return Side(i), i >= 0
+}
 
 // A Benchmark is one benchmark of one package.
 type Benchmark struct {
@@ -149,19 +160,19 @@ type Finding struct {
 	Pass      bool     // it is no regression
 	Change    Interval // of log(head/base), positive is worse, with the bounds of the last look
 	Threshold float64  // as a fraction
-	Floor     float64  // how far base and twin are known to lie apart, as a logarithm
+	Floor     float64  // how far base and control are known to lie apart, as a logarithm
 	Exact     bool     // every process gave the same value: no statistics were needed
 	Rounds    int      // that the verdict rests on: one that was proved at a look stays
 	Base      []float64
 	Head      []float64
-	Twin      []float64 // by round, as measured
+	Control   []float64 // by round, as measured
 }
 
 // Judged reports whether its unit has a direction.
 func (f Finding) Judged() bool { return f.Better != 0 }
 
 // Of returns a side's values.
-func (f Finding) Of(s Side) []float64 { return [...][]float64{f.Base, f.Head, f.Twin}[s] }
+func (f Finding) Of(s Side) []float64 { return [...][]float64{f.Base, f.Head, f.Control}[s] }
 
 // A Report is what a gate found.
 type Report struct {
@@ -188,7 +199,7 @@ type Report struct {
 // that is asked for, and 3 if the machine was unfit: base differs from itself, or
 // there was too little time to prove anything.
 func (r *Report) Exit() int {
-	switch of := r.standings(); {
+	switch of := r.outcomes(); {
 	case r.Unfinished != "":
 		return 2
 	case len(r.Alarms) > 0:
@@ -409,10 +420,10 @@ func (g *gate) oneRound(ctx context.Context) error {
 	return nil
 }
 
-// inTurn measures a batch on base, head and twin in a random order, and in a
+// inTurn measures a batch on base, head and control in a random order, and in a
 // second pass in the reverse order, so that what drifts in between meets them alike.
 func (g *gate) inTurn(ctx context.Context, batch Batch, passes int) error {
-	order := []Side{Base, Head, Twin}
+	order := []Side{Base, Head, Control}
 	g.rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 	order = append(order, order[2], order[1], order[0])
 	found := make([]map[string]*[3][]float64, len(batch.Benchmarks))
@@ -547,7 +558,7 @@ func (s *series) exact() bool {
 			return false
 		}
 	}
-	return s.sides[Base][0] == s.sides[Twin][0]
+	return s.sides[Base][0] == s.sides[Control][0]
 }
 
 // zero is added to values before their logarithms are taken: 1 if there is a
@@ -579,10 +590,10 @@ func (s *series) differences(side Side, better int) []float64 {
 func (s *series) triples(better int) (t triples) {
 	zero := s.zero()
 	for i, base := range s.sides[Base] {
-		base, head, twin := base+zero, s.sides[Head][i]+zero, s.sides[Twin][i]+zero
-		if base > 0 && head > 0 && twin > 0 {
+		base, head, control := base+zero, s.sides[Head][i]+zero, s.sides[Control][i]+zero
+		if base > 0 && head > 0 && control > 0 {
 			sign := -float64(better)
-			t = append(t, [3]float64{sign * math.Log(base), sign * math.Log(head), sign * math.Log(twin)})
+			t = append(t, [3]float64{sign * math.Log(base), sign * math.Log(head), sign * math.Log(control)})
 		}
 	}
 	return t
@@ -596,7 +607,7 @@ func (g *gate) verdict(c *caseState, unit string) Finding {
 	}
 	f := Finding{
 		Benchmark: c.Benchmark, Unit: unit, Better: better, Threshold: math.Expm1(r.threshold), Rounds: len(s.sides[Base]),
-		Base: s.sides[Base], Head: s.sides[Head], Twin: s.sides[Twin],
+		Base: s.sides[Base], Head: s.sides[Head], Control: s.sides[Control],
 	}
 	if !f.Judged() {
 		f.Pass = true
@@ -605,8 +616,8 @@ func (g *gate) verdict(c *caseState, unit string) Finding {
 	if s.exact() {
 		return f.exactly(r, better).unlessByChance(r)
 	}
-	if twin := s.differences(Twin, better); len(twin) > 0 {
-		f.Floor = floor(twin)
+	if control := s.differences(Control, better); len(control) > 0 {
+		f.Floor = floor(control)
 	}
 	t := s.triples(better)
 	f.Verdict, f.Pass = r.judge(t, f.Floor)
@@ -671,7 +682,7 @@ func (g *gate) report() *Report {
 	return r
 }
 
-// alarms name what base and its twin differ in beyond chance.
+// alarms name what base and its control differ in beyond chance.
 func (g *gate) alarms() (all []string) {
 	for _, c := range g.order {
 		for _, unit := range c.order {
@@ -679,8 +690,8 @@ func (g *gate) alarms() (all []string) {
 			if better == 0 || s.exact() {
 				continue
 			}
-			if twin := s.differences(Twin, better); len(twin) > 0 && g.rule(c, unit).differs(twin) {
-				all = append(all, fmt.Sprintf("%s %s: base differs from itself by %s: something other than the code decides", c.Name, unit, Percent(hodgesLehmann(twin, equivalence).Center)))
+			if control := s.differences(Control, better); len(control) > 0 && g.rule(c, unit).differs(control) {
+				all = append(all, fmt.Sprintf("%s %s: base differs from itself by %s: something other than the code decides", c.Name, unit, Percent(hodgesLehmann(control, equivalence).Center)))
 			}
 		}
 	}

@@ -236,7 +236,7 @@ type biased struct{ *fake }
 
 func (b *biased) Run(ctx context.Context, s Side, batch Batch) ([][]results.Metric, error) {
 	out, err := b.fake.Run(ctx, s, batch)
-	if s == Twin {
+	if s == Control {
 		out[0][0].Value *= 1.2
 	}
 	return out, err
@@ -324,8 +324,8 @@ func TestBatches(t *testing.T) {
 				t.Errorf("%s is SLOWER, want B0 alone", x.Name)
 			}
 		}
-		if n := len(x.Base); n != len(x.Head) || n != len(x.Twin) || n == 0 {
-			t.Errorf("%s %s: %d, %d and %d rounds, want as many on each side", x.Name, x.Unit, len(x.Base), len(x.Head), len(x.Twin))
+		if n := len(x.Base); n != len(x.Head) || n != len(x.Control) || n == 0 {
+			t.Errorf("%s %s: %d, %d and %d rounds, want as many on each side", x.Name, x.Unit, len(x.Base), len(x.Head), len(x.Control))
 		}
 	}
 	if worse != 1 {
@@ -417,12 +417,12 @@ func (r *relenting) Prepare(ctx context.Context, round int, all []Benchmark) err
 }
 
 // A regression that is certain ends the gate, unless the rest is asked for, or
-// base differs from its twin.
+// base differs from its control.
 func TestCertainRegressionEnds(t *testing.T) {
 	list := []Benchmark{{"p", "B0"}, {"p", "B1"}}
 	for _, tt := range []struct {
 		slower    float64
-		twin      bool
+		control   bool
 		keepGoing bool
 		early     bool
 		exit      int
@@ -435,7 +435,7 @@ func TestCertainRegressionEnds(t *testing.T) {
 		f := newFake(1, tt.slower)
 		f.process = 0.1 // B1 is not decided at the first look
 		var target Target = f
-		if tt.twin {
+		if tt.control {
 			target = &biased{f}
 		}
 		r, err := Run(t.Context(), target, list, Options{Now: func() time.Time { return f.now }, KeepGoing: tt.keepGoing})

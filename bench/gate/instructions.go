@@ -158,7 +158,7 @@ func CountInstructions(ctx context.Context, target InstructionCounter, r *Report
 // toCount are the times of benchmarks, the undecided ones first and then the worst.
 func (r *Report) toCount() []Finding {
 	times := func(undecided bool) []Finding {
-		return r.those(func(f Finding) bool { return f.Unit == results.NsPerOp && undecided == (f.standing() == isUndecided) })
+		return r.those(func(f Finding) bool { return f.Unit == results.NsPerOp && undecided == (f.outcome() == isUndecided) })
 	}
 	return append(times(true), times(false)...)
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// triples are logarithms of base, head and twin by round, positive if worse.
+// triples are logarithms of base, head and control by round, positive if worse.
 type triples [][3]float64
 
 // scores are those of a round's three values, which chance alone hands out among

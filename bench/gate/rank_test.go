@@ -68,7 +68,7 @@ func TestSpending(t *testing.T) {
 	for _, share := range spending {
 		looks += share
 	}
-	if len(spending) != len(lookAt) || math.Abs(looks-1) > 1e-9 || math.Abs(slowerShare+fasterShare+twinShare-1) > 1e-9 {
-		t.Errorf("looks spend %v, claims %v, want 1", looks, slowerShare+fasterShare+twinShare)
+	if len(spending) != len(lookAt) || math.Abs(looks-1) > 1e-9 || math.Abs(slowerShare+fasterShare+controlShare-1) > 1e-9 {
+		t.Errorf("looks spend %v, claims %v, want 1", looks, slowerShare+fasterShare+controlShare)
 	}
 }

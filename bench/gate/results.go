@@ -41,7 +41,7 @@ const (
 // A Recorder writes what a gate measures in the Go benchmark format, process by
 // process: whatever ends the program, the file is readable up to the last
 // process. Sides and packages are file configuration ("side: head"), so that
-// benchstat -col 'side@(base head twin)' compares them. A write that fails is kept for Err, and
+// benchstat -col 'side@(base head control)' compares them. A write that fails is kept for Err, and
 // nothing is written after it.
 type Recorder struct {
 	out     io.Writer
@@ -121,8 +121,8 @@ func (r *Recorder) Finish(report *Report, profiles []Profile) error {
 	}
 	d := NewDocument(report, nil)
 	for _, f := range d.Findings {
-		if len(f.Twin) > 0 {
-			f.Base, f.Head, f.Twin = nil, nil, nil // they follow from the measurements
+		if len(f.Control) > 0 {
+			f.Base, f.Head, f.Control = nil, nil, nil // they follow from the measurements
 		}
 		r.note("finding", f)
 	}

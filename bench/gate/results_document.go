@@ -104,12 +104,12 @@ type DocumentFinding struct {
 	Lo        *float64  `json:"lo,omitempty"`    // bounds of the 95% interval, absent where the data gives none
 	Hi        *float64  `json:"hi,omitempty"`
 	Threshold float64   `json:"threshold"`
-	Floor     float64   `json:"floor"`            // how far base and its twin are known to lie apart
+	Floor     float64   `json:"floor"`            // how far base and its control are known to lie apart
 	Exact     bool      `json:"exact,omitempty"`  // no process changes the values: no statistics were needed
 	Rounds    int       `json:"rounds,omitempty"` // that the verdict rests on; absent of one by processes that were recorded earlier
 	Base      []float64 `json:"base,omitempty"`   // by round, as measured
 	Head      []float64 `json:"head,omitempty"`
-	Twin      []float64 `json:"twin,omitempty"`
+	Control   []float64 `json:"control,omitempty"`
 }
 
 // NewDocument describes a report.
@@ -129,7 +129,7 @@ func NewDocument(r *Report, profiles []Profile) *Document {
 			Package: f.Package, Benchmark: f.Name, Unit: f.Unit, Better: results.Direction(f.Better),
 			Verdict: f.Verdict, Pass: f.Pass, Reason: f.Reason(),
 			Ratio: ratio(f.Change.Center), Lo: ratio(f.Change.Lo), Hi: ratio(f.Change.Hi),
-			Threshold: f.Threshold, Floor: math.Expm1(f.Floor), Exact: f.Exact, Rounds: f.Rounds, Base: f.Base, Head: f.Head, Twin: f.Twin,
+			Threshold: f.Threshold, Floor: math.Expm1(f.Floor), Exact: f.Exact, Rounds: f.Rounds, Base: f.Base, Head: f.Head, Control: f.Control,
 		})
 	}
 	return d
@@ -163,7 +163,7 @@ func (f DocumentFinding) finding() Finding {
 	return Finding{
 		Benchmark: Benchmark{f.Package, f.Benchmark}, Unit: f.Unit, Verdict: f.Verdict, Better: map[string]int{"higher": +1, "lower": -1}[f.Better], Pass: f.Pass,
 		Change: change, Threshold: f.Threshold, Floor: math.Log1p(f.Floor), Exact: f.Exact, Rounds: f.Rounds,
-		Base: f.Base, Head: f.Head, Twin: f.Twin,
+		Base: f.Base, Head: f.Head, Control: f.Control,
 	}
 }
 
@@ -197,7 +197,7 @@ func (f Finding) Typical(s Side) float64 {
 	if !ok {
 		return noise.Median(f.Of(s))
 	}
-	values := slices.Concat(f.Base, f.Twin)
+	values := slices.Concat(f.Base, f.Control)
 	for _, v := range f.Head {
 		values = append(values, v/factor)
 	}
@@ -210,7 +210,7 @@ func (f Finding) Typical(s Side) float64 {
 
 // factor is what takes base to head by the estimated change.
 func (f Finding) factor() (factor float64, ok bool) {
-	if f.Exact || f.Better == 0 || min(len(f.Base), len(f.Head), len(f.Twin)) == 0 || math.IsNaN(f.Change.Center) || (&series{sides: [3][]float64{f.Base, f.Head, f.Twin}}).zero() != 0 {
+	if f.Exact || f.Better == 0 || min(len(f.Base), len(f.Head), len(f.Control)) == 0 || math.IsNaN(f.Change.Center) || (&series{sides: [3][]float64{f.Base, f.Head, f.Control}}).zero() != 0 {
 		return 0, false
 	}
 	return math.Exp(-float64(f.Better) * f.Change.Center), true

@@ -45,11 +45,11 @@ func measurementOf(s results.Sample) (Measurement, error) {
 	if s.Process == 0 || s.Side == "" {
 		return Measurement{}, fmt.Errorf("a line of Benchmark%s has no process, round and side before it", s.Name.Full)
 	}
-	side := slices.IndexFunc([]Side{Base, Head, Twin}, func(side Side) bool { return side.String() == s.Side })
-	if side < 0 {
+	side, ok := ParseSide(s.Side)
+	if !ok {
 		return Measurement{}, fmt.Errorf("a line of Benchmark%s is of side %q: there is no such side", s.Name.Full, s.Side)
 	}
-	m := Measurement{N: s.Iters, Values: s.Values, Side: Side(side), Round: s.Round, Position: s.Position, Start: s.Start, Took: s.Took}
+	m := Measurement{N: s.Iters, Values: s.Values, Side: side, Round: s.Round, Position: s.Position, Start: s.Start, Took: s.Took}
 	m.Package, m.Name = s.Package, s.Name.Full
 	return m, nil
 }
@@ -100,7 +100,7 @@ func (r *Results) fill() {
 		f := &r.Report.Findings[i]
 		if c := index[f.Benchmark]; len(f.Base) == 0 && c != nil && c.units[f.Unit] != nil {
 			s := c.units[f.Unit].upTo(f.Rounds)
-			f.Base, f.Head, f.Twin = s[Base], s[Head], s[Twin]
+			f.Base, f.Head, f.Control = s[Base], s[Head], s[Control]
 		}
 	}
 }

@@ -149,7 +149,7 @@ func TestWriteSide(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, side := range []Side{Base, Head, Twin} {
+	for _, side := range []Side{Base, Head, Control} {
 		var out bytes.Buffer
 		if err := res.WriteSide(&out, side); err != nil {
 			t.Fatal(err)
@@ -208,7 +208,7 @@ func TestRecorderGroupsByProcess(t *testing.T) {
 	var out bytes.Buffer
 	r := NewRecorder(&out, nil, func(string) int { return -1 })
 	var want []Measurement
-	for i, side := range []Side{Base, Head, Twin} {
+	for i, side := range []Side{Base, Head, Control} {
 		for _, name := range []string{"A", "B"} {
 			m := Measurement{
 				Benchmark: Benchmark{"p", name}, Side: side, Position: i, N: 5, Start: time.Duration(i) * time.Second, Took: time.Second,

@@ -45,7 +45,7 @@ func (g *gate) resume(before *Results) error {
 	for _, f := range r.Findings {
 		c := g.cases[f.Benchmark]
 		switch {
-		case len(f.Twin) == 0: // instructions, which are counted anew
+		case len(f.Control) == 0: // instructions, which are counted anew
 		case f.open() && !f.leaves():
 			c.decided = false
 		case f.Judged() && !f.Exact:

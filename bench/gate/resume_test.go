@@ -50,8 +50,8 @@ func TestResume(t *testing.T) {
 	first, before := finished(t, f, list, nil)
 	f.now = f.now.Add(time.Hour) // the gates are far apart
 	second, after := finished(t, f, list, before)
-	if n := second.standings()[isUndecided]; n >= first.standings()[isUndecided] || first.standings()[isSlower] != 1 || second.standings()[isSlower] != 1 {
-		t.Fatalf("standings %v, then %v: want fewer undecided, and B0 slower", first.standings(), second.standings())
+	if n := second.outcomes()[isUndecided]; n >= first.outcomes()[isUndecided] || first.outcomes()[isSlower] != 1 || second.outcomes()[isSlower] != 1 {
+		t.Fatalf("outcomes %v, then %v: want fewer undecided, and B0 slower", first.outcomes(), second.outcomes())
 	}
 	if second.Rounds <= first.Rounds || second.Elapsed <= first.Elapsed || second.Elapsed > 4*time.Minute || second.Setup >= 20*time.Second {
 		t.Errorf("%d rounds in %v, %v to set up, after %d in %v", second.Rounds, second.Elapsed, second.Setup, first.Rounds, first.Elapsed)

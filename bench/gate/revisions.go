@@ -40,7 +40,7 @@ func (t *Tests) Find(ctx context.Context) (both []Benchmark, differ []Difference
 	if err := t.begin(ctx); err != nil {
 		return nil, nil, err
 	}
-	if err := t.settle(ctx); err != nil {
+	if err := t.compareCode(ctx); err != nil {
 		return nil, nil, err
 	}
 	var found [2]Listing
@@ -95,7 +95,7 @@ func (t *Tests) sides() []Side {
 	if t.Base == nil {
 		return []Side{Head}
 	}
-	return []Side{Base, Head, Twin}
+	return []Side{Base, Head, Control}
 }
 
 func (t *Tests) listAll(ctx context.Context, side Side) (Listing, error) {
@@ -152,7 +152,7 @@ func (t *Tests) Prepare(ctx context.Context, round int, benchmarks []Benchmark) 
 
 // of is the side whose sources a side is built from.
 func (s Side) of() Side {
-	if s == Twin {
+	if s == Control {
 		return Base
 	}
 	return s

@@ -12,7 +12,7 @@ import (
 const trimmed = 0.2
 
 // A shift is by how much the typical time of head is worse, as its trimmed mean
-// tells and that of base and twin together, with the variance that these have
+// tells and that of base and control together, with the variance that these have
 // (Yuen, Biometrika 61:165, 1974) and its degrees of freedom.
 type shift struct{ center, variance, freedom float64 }
 
@@ -32,7 +32,7 @@ func (t triples) interval(alpha float64) Interval {
 func (t triples) shift() shift {
 	base, head := make([]float64, 0, 2*len(t)), make([]float64, 0, len(t))
 	for _, v := range t {
-		base, head = append(base, v[Base], v[Twin]), append(head, v[Head])
+		base, head = append(base, v[Base], v[Control]), append(head, v[Head])
 	}
 	b, h := trimmedMean(base), trimmedMean(head)
 	s := shift{h.center - b.center, h.variance + b.variance, math.Inf(1)}

@@ -47,9 +47,9 @@ type rule struct {
 
 // The chance of a false claim is shared among the claims that can be false.
 const (
-	slowerShare = 0.6
-	fasterShare = 0.2
-	twinShare   = 0.2 // that base differs from itself
+	slowerShare  = 0.6
+	fasterShare  = 0.2
+	controlShare = 0.2 // that base differs from itself
 )
 
 // equivalence is the chance of a false SAME at the last look, and of bounds that
@@ -100,17 +100,17 @@ func (r rule) worse(typical shift, notWorse bool) (v Verdict, pass bool) {
 	return Unsure, false
 }
 
-// floor is how far a twin is known to be from its base: the distance of the
+// floor is how far a control is known to be from its base: the distance of the
 // interval of their differences from 0. What it may be beside that is chance,
 // which is in head's interval too.
-func floor(twin []float64) float64 {
-	in := hodgesLehmann(twin, equivalence)
+func floor(control []float64) float64 {
+	in := hodgesLehmann(control, equivalence)
 	return max(0, in.Lo, -in.Hi)
 }
 
-// differs reports whether a twin differs from its base beyond chance.
-func (r rule) differs(twin []float64) bool {
-	in := hodgesLehmann(twin, r.alarm*twinShare/2)
+// differs reports whether a control differs from its base beyond chance.
+func (r rule) differs(control []float64) bool {
+	in := hodgesLehmann(control, r.alarm*controlShare/2)
 	return in.Lo > 0 || in.Hi < 0
 }
 

@@ -41,7 +41,7 @@ func (r *Report) worse() (clauses []string) {
 		return r.perhaps()
 	}
 	clauses = []string{slower[0].Named()}
-	if others := r.standings()[isSlower] - 1; others > 0 {
+	if others := r.outcomes()[isSlower] - 1; others > 0 {
 		clauses = append(clauses, count.Of(others, "other"))
 	}
 	return clauses
@@ -50,7 +50,7 @@ func (r *Report) worse() (clauses []string) {
 // perhaps names what is not proved slower, for the chances of many verdicts are
 // shared, but whose interval lies beyond its threshold.
 func (r *Report) perhaps() (clauses []string) {
-	beyond := r.those(func(f Finding) bool { return f.standing() == isUndecided && f.Change.Lo > math.Log1p(f.Threshold) })
+	beyond := r.those(func(f Finding) bool { return f.outcome() == isUndecided && f.Change.Lo > math.Log1p(f.Threshold) })
 	if len(beyond) > 0 {
 		clauses = append(clauses, "perhaps "+beyond[0].Named())
 	}
@@ -84,20 +84,20 @@ func (f Finding) by() string {
 	}
 }
 
-// A standing is how a benchmark stands by the most notable of its units.
-type standing int
+// An outcome is how a benchmark stands by the most notable of its units.
+type outcome int
 
 const (
-	isSlower standing = iota
+	isSlower outcome = iota
 	isUndecided
 	isWithin
 	isFaster
 	isNoSlower
 	isSame
-	standings
+	outcomes
 )
 
-func (f Finding) standing() standing {
+func (f Finding) outcome() outcome {
 	switch {
 	case f.Verdict == Slower:
 		return isSlower
@@ -113,12 +113,12 @@ func (f Finding) standing() standing {
 	return isNoSlower
 }
 
-// standings is how many benchmarks stand how.
-func (r *Report) standings() (of [standings]int) {
-	each := map[Benchmark]standing{}
+// outcomes counts the benchmarks of each.
+func (r *Report) outcomes() (of [outcomes]int) {
+	each := map[Benchmark]outcome{}
 	for _, f := range r.Findings {
-		if s, seen := each[f.Benchmark]; f.Judged() && (!seen || f.standing() < s) {
-			each[f.Benchmark] = f.standing()
+		if s, seen := each[f.Benchmark]; f.Judged() && (!seen || f.outcome() < s) {
+			each[f.Benchmark] = f.outcome()
 		}
 	}
 	for _, s := range each {
@@ -129,7 +129,7 @@ func (r *Report) standings() (of [standings]int) {
 
 // tally counts the benchmarks that are not SLOWER.
 func (r *Report) tally() (clauses []string) {
-	of, code, measured := r.standings(), len(r.Options.Code.settled()), "same by measurement"
+	of, code, measured := r.outcomes(), len(r.Options.Code.settled()), "same by measurement"
 	if code > 0 {
 		measured = "by measurement"
 	}
@@ -152,7 +152,7 @@ func (r *Report) tally() (clauses []string) {
 // undecided, and what would decide it.
 func (r *Report) Advice() (sentences []string) {
 	sentences = append(r.Options.Code.Sentences(), r.counted()...)
-	n := r.standings()[isUndecided]
+	n := r.outcomes()[isUndecided]
 	if n == 0 || len(r.Alarms) > 0 || r.Unfinished != "" {
 		return sentences
 	}
@@ -176,7 +176,7 @@ func benchmarksAre(n int) string {
 // undecided are the findings that are neither SLOWER nor proved to be no
 // regression.
 func (r *Report) undecided() []Finding {
-	return r.those(func(f Finding) bool { return f.standing() == isUndecided })
+	return r.those(func(f Finding) bool { return f.outcome() == isUndecided })
 }
 
 // hidden says by how much any of n undecided benchmarks may be worse at most.
@@ -226,7 +226,7 @@ func (r *Report) roundsFor(f Finding) float64 {
 	in, threshold, rounds := f.Change, math.Log1p(f.Threshold), float64(cmp.Or(f.Rounds, r.Rounds))
 	shrunk := func(width, to float64) float64 { return rounds * max(1, math.Pow(width/to, 2)) }
 	switch {
-	case len(f.Twin) == 0: // base was recorded earlier: its processes do not become more
+	case len(f.Control) == 0: // base was recorded earlier: its processes do not become more
 		return math.Inf(1)
 	case f.Exact || math.IsInf(in.Hi-in.Lo, 1):
 		return max(rounds+1, float64(r.Needed))
@@ -270,7 +270,7 @@ func (f Finding) Reason() string {
 		return "it was counted beside the time, and no rule judges it"
 	case !f.Judged():
 		return "nobody has said whether more or less of it is better: it is not judged"
-	case f.Unit == results.Instructions && len(f.Twin) == 0:
+	case f.Unit == results.Instructions && len(f.Control) == 0:
 		return f.countedReason(threshold)
 	case f.Exact && f.Verdict == Same:
 		return "every process gives the same value, and the change is within " + threshold

@@ -17,7 +17,7 @@ func made(name, unit string, v Verdict, change, half float64) Finding {
 	f := Finding{
 		Benchmark: Benchmark{"p", name}, Unit: unit, Verdict: v, Better: -1, Pass: v == Same || v == Faster || v == Within,
 		Change: Interval{math.Log1p(change / 100), math.Log1p((change - half) / 100), math.Log1p((change + half) / 100)}, Threshold: 0.03,
-		Rounds: 20, Base: []float64{0}, Head: []float64{1}, Twin: []float64{0},
+		Rounds: 20, Base: []float64{0}, Head: []float64{1}, Control: []float64{0},
 	}
 	f.Exact = half == 0
 	return f
@@ -137,7 +137,7 @@ func TestForecastComesTrue(t *testing.T) {
 		short := run(2 * time.Minute)
 		if decided, of, further := short.forecast(); decided > 0 {
 			forecast += decided
-			came += min(decided, of-run(short.Elapsed + further).standings()[isUndecided])
+			came += min(decided, of-run(short.Elapsed + further).outcomes()[isUndecided])
 		}
 	}
 	if forecast == 0 || came < forecast/2 {

@@ -105,7 +105,7 @@ func TestLoad(t *testing.T) {
 		{
 			"of a gate's sides, head counts; arms are no cases",
 			map[string]string{
-				"a.txt": "side: base\nBenchmarkX 1 1 ns/op\nside: head\nBenchmarkX 1 2 ns/op\nBenchmarkAA/X/arm=b 1 7 ns/op\nside: twin\nBenchmarkX 1 3 ns/op\n",
+				"a.txt": "side: base\nBenchmarkX 1 1 ns/op\nside: head\nBenchmarkX 1 2 ns/op\nBenchmarkAA/X/arm=b 1 7 ns/op\nside: control\nBenchmarkX 1 3 ns/op\n",
 			}, onlyTime,
 			" X ns/op a.txt=2/1\n", "",
 		},

@@ -43,13 +43,13 @@ func splits(ctx context.Context, values []float64, level, tests float64, rng *ra
 	}
 	search(0, len(values), 0)
 	slices.SortFunc(found, func(a, b split) int { return cmp.Compare(a.at, b.at) })
-	settle(values, found)
+	refine(values, found)
 	return found
 }
 
-// settle places each split once more, where its neighbours alone put it: when it
+// refine places each split once more, where its neighbours alone put it: when it
 // was found, other levels beyond them counted too.
-func settle(values []float64, found []split) {
+func refine(values []float64, found []split) {
 	for i := range found {
 		from, to := 0, len(values)
 		if i > 0 {

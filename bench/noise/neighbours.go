@@ -28,8 +28,8 @@ func neighbours(all []*contrast) []neighbourhood {
 	return out
 }
 
-// telling are those that are not coarse.
-func (near neighbourhood) telling() neighbourhood {
+// fine are those that are not coarse.
+func (near neighbourhood) fine() neighbourhood {
 	return slices.DeleteFunc(slices.Clone(near), func(c *contrast) bool { return c.Coarse })
 }
 
@@ -37,16 +37,16 @@ func (near neighbourhood) telling() neighbourhood {
 // are enough to tell. A coarse one stays with its class: another state of the machine
 // meets pure Go in another way.
 func (near neighbourhood) share() {
-	telling := near.telling()
-	if len(telling) < leastPooled {
+	fine := near.fine()
+	if len(fine) < leastPooled {
 		return
 	}
-	shift := Median(logsOf(telling))
+	shift := Median(logsOf(fine))
 	for _, c := range near {
 		c.near = shift
 	}
-	for _, c := range telling {
-		c.shift, c.strays = shift, math.Sqrt(1+ofMedian(len(telling)-1))
+	for _, c := range fine {
+		c.shift, c.strays = shift, math.Sqrt(1+ofMedian(len(fine)-1))
 	}
 }
 
@@ -70,7 +70,7 @@ func commonOf(all []neighbourhood) (out []common) {
 				x.Cases, aparts = append(x.Cases, c.place), append(aparts, c.apart)
 			}
 		}
-		if len(near.telling()) >= leastPooled && len(x.Cases) > 1 {
+		if len(near.fine()) >= leastPooled && len(x.Cases) > 1 {
 			x.scale = Median(aparts)
 			out, distances = append(out, x), append(distances, math.Abs(x.own))
 		}

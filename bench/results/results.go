@@ -45,7 +45,7 @@ type Sample struct {
 	Slices []float64
 
 	// Package is that of the benchmark and Side that of a gate which took the
-	// sample (base, head or twin), as the lines "pkg: " and "side: " above the
+	// sample (base, head or control), as the lines "pkg: " and "side: " above the
 	// sample say; "" if there is none.
 	Package, Side string
 

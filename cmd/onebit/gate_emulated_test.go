@@ -37,7 +37,7 @@ func TestGateRefusesEmulated(t *testing.T) {
 		"/variant:unrolled /rows:256 /cols:256 /cache:warm /threads:1 ": "",
 	} {
 		c := &cases.Target{
-			Programs: cases.GivenPrograms{Copies: gate.Copies{gate.Base: program, gate.Head: program, gate.Twin: program}},
+			Programs: cases.GivenPrograms{Copies: gate.Copies{gate.Base: program, gate.Head: program, gate.Control: program}},
 			Suites:   []string{kernelsOnly}, Flags: []string{"--model", model, "--filter", filter}, Limit: 10 * time.Minute, Temp: temp,
 		}
 		_, _, err := c.Find(t.Context())

@@ -194,7 +194,7 @@ func (f *gateFlags) publish(cmd *cobra.Command, r *gate.Report, profiles []gate.
 
 // writeGateFolder writes what stands beside a gate's results.txt, all or none.
 func writeGateFolder(ctx context.Context, dir string, res *gate.Results, d *doc.Document, opt render.FolderOptions) error {
-	for _, side := range []gate.Side{gate.Base, gate.Head, gate.Twin} {
+	for _, side := range []gate.Side{gate.Base, gate.Head, gate.Control} {
 		opt.Beside = append(opt.Beside, doc.File{
 			Name: side.String() + ".txt", Write: func(w io.Writer) error { return res.WriteSide(w, side) },
 		})

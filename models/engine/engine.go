@@ -23,9 +23,9 @@ type Engine interface {
 	// returns what is wrong with them.
 	Check() error
 
-	// Settle waits for what the engine does to weights behind the caller's
+	// Wait waits for what the engine does to weights behind the caller's
 	// back, such as packing, and returns its error.
-	Settle() error
+	Wait() error
 
 	// NewStream starts a text.
 	NewStream(StreamOptions) (Stream, error)

@@ -103,9 +103,9 @@ func (b *Builder) Linear(name string, in, out int, bias bool) *BitLinear {
 	return b.BitLinear(name, in, out, Options{Bias: bias})
 }
 
-// Twin returns a layer with the same parameters: to apply them once more before
+// Tied returns a layer with the same parameters: to apply them once more before
 // Backward.
-func (l *BitLinear) Twin() *BitLinear {
+func (l *BitLinear) Tied() *BitLinear {
 	return &BitLinear{In: l.In, Out: l.Out, Weight: l.Weight, Bias: l.Bias, opt: l.opt, pool: l.pool, products: l.products}
 }
 

@@ -10,7 +10,7 @@
 // tape: a layer keeps what its own backward pass needs, in buffers that it uses
 // again. So x and the result of Forward must stay as they are until Backward, and
 // a result is good until the next call. To apply the same parameters twice in
-// one pass, take a second layer that shares them ([BitLinear.Twin]).
+// one pass, take a second layer that shares them ([BitLinear.Tied]).
 //
 // Shapes go by one rule: a slice is rows × width, row by row, where rows is the
 // product of all leading dimensions, whatever they are (batch, time, heads). A

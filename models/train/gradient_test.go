@@ -338,11 +338,11 @@ func TestPointwiseGradients(t *testing.T) {
 	}
 }
 
-// A Sequence hands gradients through, and a twin adds to the same parameters.
+// A Sequence hands gradients through, and a tied layer adds to the same parameters.
 func TestSequenceGradients(t *testing.T) {
 	b := NewBuilder(nil, 1)
 	first := b.Linear("l", 5, 5, true)
-	s := Sequence{first, b.Pointwise(Tanh), first.Twin()}
+	s := Sequence{first, b.Pointwise(Tanh), first.Tied()}
 	if n := len(s.Params()); n != 4 {
 		t.Fatalf("%d parameters, want those of two layers", n)
 	}

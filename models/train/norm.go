@@ -42,9 +42,9 @@ func (b *Builder) RMSNorm(name string, width int, eps float64) *Norm {
 	return &Norm{Width: width, Eps: eps, Gain: NewParam(name+".weight", width).fill(1), pool: b.Pool}
 }
 
-// Twin returns a norm with the same parameters: to apply them once more before
+// Tied returns a norm with the same parameters: to apply them once more before
 // Backward.
-func (n *Norm) Twin() *Norm {
+func (n *Norm) Tied() *Norm {
 	return &Norm{Width: n.Width, Eps: n.Eps, Gain: n.Gain, Bias: n.Bias, pool: n.pool, withMeans: n.withMeans}
 }
 

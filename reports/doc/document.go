@@ -108,7 +108,7 @@ type Cards []Card
 // A Card is the verdict on one subject.
 type Card struct {
 	Subject, Section string // Section is the ID of where to read on
-	Champion         string
+	Winner           string
 	Mark             Mark
 	Headline         string
 	Facts            []Fact

@@ -98,8 +98,8 @@ var (
 
 const MarksCount = 64 // pairs of a colour and a shape
 
-// contenderMark is the series of a contender's mark.
-func ContenderMark(name string) int {
+// variantMark is the series of a variant's mark.
+func VariantMark(name string) int {
 	family, layout, _ := strings.Cut(strings.ReplaceAll(name, "-", " "), " ")
 	color, known := familyColors[family]
 	if !known {

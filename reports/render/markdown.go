@@ -150,8 +150,8 @@ func (m *markdown) list(lines []string) {
 
 func (m *markdown) card(c doc.Card) {
 	m.WriteString("- " + escape(c.Subject) + ": ")
-	if c.Champion != "" {
-		m.WriteString("**" + escape(c.Champion) + "** is ")
+	if c.Winner != "" {
+		m.WriteString("**" + escape(c.Winner) + "** is ")
 	}
 	m.WriteString(escape(c.Headline))
 	for _, f := range c.Facts {

@@ -6,7 +6,7 @@
 // to the gate it is a target as any other, with a clock that goes as the recorded
 // processes took. A gate plays consecutive rounds from a random one on, so that
 // drift and bursts stay as they were; which of a round's three builds is base,
-// head or twin is drawn anew, as a gate draws the layouts of its builds. A round has
+// head or control is drawn anew, as a gate draws the layouts of its builds. A round has
 // two passes when it is recorded, and is two rounds of a gate that measures one. In a
 // case head's times are multiplied, and what that costs is added to the clock.
 //

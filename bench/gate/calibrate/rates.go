@@ -68,7 +68,7 @@ type Options struct {
 // Rates are how often gates were right and wrong with slowdowns of one size.
 type Rates struct {
 	Size    float64
-	Alarm   Share                // gates with any false claim: SLOWER or FASTER of what is the same, or an alarm of the twin
+	Alarm   Share                // gates with any false claim: SLOWER or FASTER of what is the same, or an alarm of the control
 	False   Share                // gates that call any case slower that is not
 	Exit    [4]Share             // gates by exit status
 	Slowed  [gate.Verdicts]Share // verdicts on the times of slower cases

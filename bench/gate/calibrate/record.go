@@ -21,7 +21,7 @@ type RecordOptions struct {
 	Progress func(gate.Progress)
 }
 
-// Record runs a gate whose base, head and twin have the same sources, in dir,
+// Record runs a gate whose base, head and control have the same sources, in dir,
 // which must not exist. It decides nothing, so that each round has each case.
 // Of a recording that was interrupted it returns what there is, with the cause.
 func Record(ctx context.Context, dir string, opt RecordOptions) (*Recording, error) {

@@ -17,7 +17,7 @@ import (
 )
 
 // A Recording is what the processes of a gate measured whose base, head and
-// twin have the same sources.
+// control have the same sources.
 type Recording struct {
 	Header       []string // facts on the machine, "key: value"
 	Measurements []gate.Measurement
@@ -123,12 +123,12 @@ func measurement(cells []string) (m gate.Measurement, err error) {
 			return m, fmt.Errorf("%s %d is out of range", columns[column], numbers[i])
 		}
 	}
-	side := slices.Index([]string{gate.Base.String(), gate.Head.String(), gate.Twin.String()}, cells[3])
-	if side < 0 {
+	side, ok := gate.ParseSide(cells[3])
+	if !ok {
 		return m, fmt.Errorf("%q is no side", cells[3])
 	}
 	m = gate.Measurement{
-		Benchmark: gate.Benchmark{Package: modulePath, Name: cells[0]}, Side: gate.Side(side),
+		Benchmark: gate.Benchmark{Package: modulePath, Name: cells[0]}, Side: side,
 		Round: int(numbers[0]), Position: int(numbers[1]), N: int(numbers[2]),
 		Start: time.Duration(numbers[3]) * time.Microsecond, Took: time.Duration(numbers[4]) * time.Microsecond,
 	}

@@ -126,7 +126,7 @@ func (r round) whole(cases int) bool {
 }
 
 // A player is a gate's target that plays noise. Which of a round's builds is
-// base, head or twin is drawn anew in each round, as a gate draws layouts.
+// base, head or control is drawn anew in each round, as a gate draws layouts.
 type player struct {
 	*Noise
 	at     int // the round that is played

@@ -64,9 +64,9 @@ func (e *Engine) repack(m *matrix) error {
 	return nil
 }
 
-// Settle waits until background packing has finished, and returns its error.
+// Wait waits until background packing has finished, and returns its error.
 // Without PackBehind it returns at once.
-func (e *Engine) Settle() error {
+func (e *Engine) Wait() error {
 	if e.packer == nil {
 		return nil
 	}

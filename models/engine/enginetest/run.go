@@ -64,14 +64,14 @@ var requests = []engine.Request{
 	{Tensor: "half", Use: engine.Matrix, Type: formats.Q8_0},
 }
 
-// A rig is an engine with weights and a stream.
-type rig struct {
+// A fixture is an engine with weights and a stream.
+type fixture struct {
 	engine.Stream
 	weights map[string]engine.Weight
 	buffers map[string]engine.Buffer
 }
 
-func newRig(t *testing.T, opener engine.Opener, cache *formats.Type) *rig {
+func newFixture(t *testing.T, opener engine.Opener, cache *formats.Type) *fixture {
 	t.Helper()
 	src := tensorFile(t)
 	e, err := opener.Open(src)
@@ -83,7 +83,7 @@ func newRig(t *testing.T, opener engine.Opener, cache *formats.Type) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{weights: map[string]engine.Weight{}, buffers: map[string]engine.Buffer{}}
+	r := &fixture{weights: map[string]engine.Weight{}, buffers: map[string]engine.Buffer{}}
 	for i, q := range requests {
 		name := q.Tensor
 		if q.Type != nil {
@@ -91,7 +91,7 @@ func newRig(t *testing.T, opener engine.Opener, cache *formats.Type) *rig {
 		}
 		r.weights[name] = weights[i]
 	}
-	mustBe(t, nil, e.Settle())
+	mustBe(t, nil, e.Wait())
 	mustBe(t, nil, e.Check())
 	freq := make([]float64, headDim/2)
 	for i := range freq {
@@ -107,13 +107,13 @@ func newRig(t *testing.T, opener engine.Opener, cache *formats.Type) *rig {
 	return r
 }
 
-// pair returns the engine's rig and one in float64.
-func (s Subject) pair(t *testing.T) []*rig {
-	return []*rig{newRig(t, s.Engine, s.Cache), newRig(t, plain.Options{}, s.Cache)}
+// pair returns the engine's fixture and one in float64.
+func (s Subject) pair(t *testing.T) []*fixture {
+	return []*fixture{newFixture(t, s.Engine, s.Cache), newFixture(t, plain.Options{}, s.Cache)}
 }
 
 // buffer returns the buffer of a name, made at its first use.
-func (r *rig) buffer(name string, width int) engine.Buffer {
+func (r *fixture) buffer(name string, width int) engine.Buffer {
 	if r.buffers[name] == nil {
 		r.buffers[name] = r.Buffer(width)
 	}
@@ -121,7 +121,7 @@ func (r *rig) buffer(name string, width int) engine.Buffer {
 }
 
 // input is n columns of random values, the same for every engine.
-func (r *rig) input(name string, width, n int, seed uint64, spread float64) engine.Buffer {
+func (r *fixture) input(name string, width, n int, seed uint64, spread float64) engine.Buffer {
 	b := r.buffer(name, width)
 	r.Write(b, random(n*width, seed, spread))
 	return b
@@ -145,7 +145,7 @@ func random(n int, seed uint64, spread float64) []float32 {
 	return out
 }
 
-func (r *rig) read(t *testing.T, b engine.Buffer) []float32 {
+func (r *fixture) read(t *testing.T, b engine.Buffer) []float32 {
 	t.Helper()
 	x, err := r.Read(b)
 	if err != nil {

@@ -52,7 +52,7 @@ func ternary(n int, seed uint64) []float32 {
 	return x
 }
 
-// packed are the tensors' data by name, made once: they are the same for every rig.
+// packed are the tensors' data by name, made once: they are the same for every fixture.
 var packed = sync.OnceValues(func() (map[string][]byte, error) {
 	data := map[string][]byte{}
 	for _, x := range tensors() {

@@ -12,7 +12,7 @@ import (
 func (s Subject) batches(t *testing.T) {
 	for _, name := range []string{"q", "attn", "delta", "product"} {
 		t.Run(name, func(t *testing.T) {
-			together, alone := newRig(t, s.Engine, s.Cache), newRig(t, s.Engine, s.Cache)
+			together, alone := newFixture(t, s.Engine, s.Cache), newFixture(t, s.Engine, s.Cache)
 			const n = 21
 			all := step(t, together, name, 0, n)
 			var each []float32
@@ -30,7 +30,7 @@ func (s Subject) batches(t *testing.T) {
 
 // step takes tokens [from, end) of a text through something that looks back, or
 // multiplies.
-func step(t *testing.T, r *rig, what string, from, end int) []float32 {
+func step(t *testing.T, r *fixture, what string, from, end int) []float32 {
 	t.Helper()
 	n := end - from
 	column := func(name string, width int, seed uint64, spread float64) engine.Buffer {
@@ -79,7 +79,7 @@ func firstDifference(a, b []float32) int {
 // goingBack forgets tokens and takes others in, which get what they would have
 // got first; a state without positions refuses, and begins anew.
 func (s Subject) goingBack(t *testing.T) {
-	r := newRig(t, s.Engine, s.Cache)
+	r := newFixture(t, s.Engine, s.Cache)
 	want := step(t, r, "attn", 0, 9)
 	if got := r.Position(); got != 9 {
 		t.Fatalf("position %d after 9 tokens", got)
@@ -138,7 +138,7 @@ func (w *watcher) Observe(op engine.Op) {
 // observers see every operation with its place and results, and what they write
 // to them is gone on with.
 func (s Subject) observers(t *testing.T) {
-	r := newRig(t, s.Engine, s.Cache)
+	r := newFixture(t, s.Engine, s.Cache)
 	w := &watcher{change: 1}
 	r.Observe(w)
 	r.Begin(2)

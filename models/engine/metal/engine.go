@@ -110,8 +110,8 @@ func (e *Engine) Device() *metal.Device { return e.device }
 // Check returns nil: Load has looked at every weight.
 func (e *Engine) Check() error { return nil }
 
-// Settle returns nil: Load packs.
-func (e *Engine) Settle() error { return nil }
+// Wait returns nil: Load packs.
+func (e *Engine) Wait() error { return nil }
 
 // Close frees the weights.
 func (e *Engine) Close() error {

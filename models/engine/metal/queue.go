@@ -179,8 +179,8 @@ func (q *queue) wait(n int) {
 	}
 }
 
-// settle waits until all that was asked for is done, and returns the first error.
-func (q *queue) settle() error {
+// drain waits until all that was asked for is done, and returns the first error.
+func (q *queue) drain() error {
 	q.submit()
 	q.wait(0)
 	return q.err

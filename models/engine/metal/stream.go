@@ -193,7 +193,7 @@ func (s *stream) Position() int { return s.position }
 
 // Mark copies what has no positions, once it is computed.
 func (s *stream) Mark() error {
-	if err := s.settle(); err != nil {
+	if err := s.drain(); err != nil {
 		return err
 	}
 	for _, state := range s.states {
@@ -207,7 +207,7 @@ func (s *stream) Truncate(n int) error {
 	if n < 0 || n > s.position {
 		return fmt.Errorf("cannot go back to %d tokens in a text of %d", n, s.position)
 	}
-	if err := s.settle(); err != nil && n > s.sound {
+	if err := s.drain(); err != nil && n > s.sound {
 		return err
 	}
 	for _, state := range s.states {
@@ -227,7 +227,7 @@ func (s *stream) StateBytes(tokens int) (total int) {
 }
 
 func (s *stream) Read(b engine.Buffer) ([]float32, error) {
-	if err := s.settle(); err != nil {
+	if err := s.drain(); err != nil {
 		return nil, err
 	}
 	s.note()
@@ -255,7 +255,7 @@ func (s *stream) Top(b engine.Buffer, k int) ([]engine.Ranked, error) {
 		s.groups(s.engine.operations.top, line(1), threads, at(s.ranks.buffer, 0), out(s.top.buffer, 0), out(s.top.buffer, 4*k),
 			value([3]uint32{uint32(slices * k), 0, uint32(k)}))
 	}
-	if err := s.settle(); err != nil {
+	if err := s.drain(); err != nil {
 		return nil, err
 	}
 	s.note()
@@ -294,7 +294,7 @@ func (s *stream) do(op string, w work, run func(), results ...result) {
 	before := s.gpu
 	start := clock.Now()
 	run()
-	if s.settle() == nil {
+	if s.drain() == nil {
 		s.report(op, w, start, s.gpu-before, results)
 	}
 }

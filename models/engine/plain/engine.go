@@ -24,10 +24,10 @@ func (Options) Open(src engine.Source) (engine.Engine, error) { return &plain{sr
 
 type plain struct{ source engine.Source }
 
-func (*plain) Name() string  { return "plain" }
-func (*plain) Check() error  { return nil } // Load has checked
-func (*plain) Settle() error { return nil }
-func (*plain) Close() error  { return nil }
+func (*plain) Name() string { return "plain" }
+func (*plain) Check() error { return nil } // Load has checked
+func (*plain) Wait() error  { return nil }
+func (*plain) Close() error { return nil }
 
 // A weight is a tensor in float64, row after row.
 type weight struct {

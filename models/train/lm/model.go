@@ -122,7 +122,7 @@ func (m *Model) block(s Shape, n int, turn *rope) *block {
 	c, loops := s.Config, vectors.Best()
 	b := &block{
 		linears: map[string]*train.BitLinear{}, norms: map[string]*train.Norm{},
-		qRope: turn.twin(), kRope: turn.twin(),
+		qRope: turn.tied(), kRope: turn.tied(),
 		attention: &attention{build: m.build, loops: loops, heads: c.Heads, kvHeads: c.KVHeads, width: c.HeadDim, length: s.Length},
 		gate:      &gate{build: m.build, loops: loops, activation: activations[s.Table.Activation]},
 		heads:     c.Heads, kv: c.KVHeads, build: m.build, time: m.Time, loops: loops,

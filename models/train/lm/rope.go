@@ -31,8 +31,8 @@ func newRope(b *train.Builder, width, length int, base float64) *rope {
 	return r
 }
 
-// twin returns one with the same table.
-func (r *rope) twin() *rope {
+// tied returns one with the same table.
+func (r *rope) tied() *rope {
 	return &rope{build: r.build, width: r.width, length: r.length, cos: r.cos, sin: r.sin}
 }
 

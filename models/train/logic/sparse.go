@@ -81,15 +81,15 @@ func NewSparse(b *train.Builder, width, loops int, opt train.Options) (*Sparse, 
 	}
 	s.loops = []*loop{first}
 	for range loops - 1 {
-		s.loops = append(s.loops, first.twin(b))
+		s.loops = append(s.loops, first.tied(b))
 	}
 	return s, nil
 }
 
-func (l *loop) twin(b *train.Builder) *loop {
+func (l *loop) tied(b *train.Builder) *loop {
 	return &loop{
-		gate: l.gate, norm1: l.norm1.Twin(), gather: &gather{width: l.gather.width, builder: b}, project: l.project.Twin(),
-		norm2: l.norm2.Twin(), expand: l.expand.Twin(), convolution: l.convolution.twin(), silu: b.Pointwise(train.SiLU), contract: l.contract.Twin(),
+		gate: l.gate, norm1: l.norm1.Tied(), gather: &gather{width: l.gather.width, builder: b}, project: l.project.Tied(),
+		norm2: l.norm2.Tied(), expand: l.expand.Tied(), convolution: l.convolution.tied(), silu: b.Pointwise(train.SiLU), contract: l.contract.Tied(),
 	}
 }
 

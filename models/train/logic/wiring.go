@@ -128,7 +128,7 @@ func newConvolution(b *train.Builder, name string, width int) *convolution {
 
 func (c *convolution) Params() []*train.Param { return []*train.Param{c.taps, c.bias} }
 
-func (c *convolution) twin() *convolution {
+func (c *convolution) tied() *convolution {
 	return &convolution{width: c.width, builder: c.builder, taps: c.taps, bias: c.bias}
 }
 

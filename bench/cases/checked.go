@@ -10,10 +10,10 @@ import (
 	"onebit/models"
 )
 
-// mostHeld is how many multiply-adds of a token are held to the pure Go variant,
+// mostChecked is how many multiply-adds of a token are compared with the pure Go variant,
 // beside the head's. Two cores do them in a few seconds. Models of up to three
 // billion weights have no more.
-const mostHeld = 3 << 30
+const mostChecked = 3 << 30
 
 // A blockCost is what holding a block to pure Go takes, and what the block is
 // like: blocks of one kind are computed by the same steps and kernels.
@@ -35,52 +35,52 @@ func blockCosts(m *models.Model) (costs []blockCost) {
 	return costs
 }
 
-// heldBlocks returns the blocks that are held to the pure Go variant: all of
+// checkedBlocks returns the blocks that are compared with the pure Go variant: all of
 // them, if a token takes no more than most multiply-adds in them. Else as many as take
 // no more, from the first to the last at even distances, and at least the first and
 // the last, with the first block of each kind that these leave out.
-func heldBlocks(blocks []blockCost, most int) (held []int) {
+func checkedBlocks(blocks []blockCost, most int) (checked []int) {
 	sum := 0
 	for i, b := range blocks {
 		sum += b.macs
-		held = append(held, i)
+		checked = append(checked, i)
 	}
 	if sum <= most {
-		return held
+		return checked
 	}
 	last := len(blocks) - 1
 	n := max(2, most/(sum/len(blocks)))
-	held = held[:0]
+	checked = checked[:0]
 	kinds := map[string]bool{}
 	for i := range n {
 		at := i * last / (n - 1)
-		held = append(held, at)
+		checked = append(checked, at)
 		kinds[blocks[at].kind] = true
 	}
 	for i, b := range blocks {
 		if !kinds[b.kind] {
-			held = append(held, i)
+			checked = append(checked, i)
 			kinds[b.kind] = true
 		}
 	}
-	slices.Sort(held)
-	return slices.Compact(held)
+	slices.Sort(checked)
+	return slices.Compact(checked)
 }
 
-// heldInPart says what is verified of a model of which not all blocks are held
+// checkedInPart says what is verified of a model of which not all blocks are held
 // to the pure Go variant; "" of others.
-func (sub *subject) heldInPart() string {
-	if len(sub.held) == sub.blocks {
+func (sub *subject) checkedInPart() string {
+	if len(sub.checked) == sub.blocks {
 		return ""
 	}
 	return fmt.Sprintf("%s is verified in part, for its size: blocks %s of 0 to %d and the head equal the pure Go variant to the bit, taken as if there were no others; "+
-		"of all blocks together a batch of tokens equals the same ones one by one", sub.Name, strings.Trim(fmt.Sprint(sub.held), "[]"), sub.blocks-1)
+		"of all blocks together a batch of tokens equals the same ones one by one", sub.Name, strings.Trim(fmt.Sprint(sub.checked), "[]"), sub.blocks-1)
 }
 
-// logitsOfHeld takes in tokens and returns the logits that follow them, in a
-// model that consists of the held blocks.
-func (sub *subject) logitsOfHeld(ctx context.Context, s *models.Session, ids []int) (logits []float32, err error) {
-	if len(sub.held) == sub.blocks {
+// logitsOfChecked takes in tokens and returns the logits that follow them, in a
+// model that consists of the checked blocks.
+func (sub *subject) logitsOfChecked(ctx context.Context, s *models.Session, ids []int) (logits []float32, err error) {
+	if len(sub.checked) == sub.blocks {
 		return s.Prefill(ctx, ids)
 	}
 	if err := s.Start(ids); err != nil {
@@ -91,7 +91,7 @@ func (sub *subject) logitsOfHeld(ctx context.Context, s *models.Session, ids []i
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if slices.Contains(sub.held, i) {
+			if slices.Contains(sub.checked, i) {
 				s.Forward(b)
 			}
 		}

@@ -15,11 +15,11 @@ import (
 	enginecpu "onebit/models/engine/cpu"
 )
 
-// A shelf holds the open models that the groups of a suite share. Those of one
+// A store holds the open models that the groups of a suite share. Those of one
 // file on the same threads stay open from group to group; opening another
 // closes them, so that memory holds no more than what is compared.
-type shelf struct {
-	*rig
+type store struct {
+	*env
 	opt      *ModelsOptions
 	subjects []*subject
 	scope    scope
@@ -37,22 +37,22 @@ type scope struct {
 	threads int
 }
 
-// opened is a model on the shelf.
+// opened is a model on the store.
 type opened struct {
 	*models.Model
 	verified bool
 }
 
-func newShelf(opt *ModelsOptions) *shelf {
+func newStore(opt *ModelsOptions) *store {
 	dot, _ := fastestDot(cpu.Detected())
-	return &shelf{
-		rig: newRig(opt.Threads, opt.Host), opt: opt, opened: map[modelConfig]*opened{}, onGPU: map[string]*openedGPU{}, phases: map[modelConfig]phaseReply{},
+	return &store{
+		env: newEnv(opt.Threads, opt.Host), opt: opt, opened: map[modelConfig]*opened{}, onGPU: map[string]*openedGPU{}, phases: map[modelConfig]phaseReply{},
 		dot: dot,
 	}
 }
 
 // enter closes what is open outside the scope.
-func (s *shelf) enter(to scope) error {
+func (s *store) enter(to scope) error {
 	if s.scope == to {
 		return nil
 	}
@@ -60,7 +60,7 @@ func (s *shelf) enter(to scope) error {
 	return s.clear()
 }
 
-func (s *shelf) clear() error {
+func (s *store) clear() error {
 	var errs []error
 	for c, m := range s.opened {
 		errs = append(errs, m.Close())
@@ -77,8 +77,8 @@ func (s *shelf) clear() error {
 	return errors.Join(errs...)
 }
 
-// open returns the model as c opens it. It stays the shelf's.
-func (s *shelf) open(ctx context.Context, c modelConfig) (*opened, error) {
+// open returns the model as c opens it. It stays the store's.
+func (s *store) open(ctx context.Context, c modelConfig) (*opened, error) {
 	if err := s.enter(scope{c.subject, c.threads}); err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func (s *shelf) open(ctx context.Context, c modelConfig) (*opened, error) {
 
 // readCase is the ceiling of a group of tg tests: it reads as many bytes as
 // its largest configuration has weights.
-func (s *shelf) readCase(group string, configs []modelConfig) bench.Case {
+func (s *store) readCase(group string, configs []modelConfig) bench.Case {
 	sub, threads := configs[0].subject, configs[0].threads
 	size := sub.maxBytes(configs)
 	return bench.Case{
@@ -131,7 +131,7 @@ func cacheState(size int, host sysinfo.Host) string {
 }
 
 // watchFaults begins to count page faults. The files have been read by now.
-func (s *shelf) watchFaults() {
+func (s *store) watchFaults() {
 	if f := sysinfo.ReadFaults(); f.OK() {
 		s.majors = f.V.Major
 	}
@@ -143,7 +143,7 @@ const manyFaults = 100
 
 // watchPages doubts weights that have been read in place from small pages. Two
 // runs on one file differ by a fifth if its pages became huge in between.
-func (s *shelf) watchPages(c modelConfig) {
+func (s *store) watchPages(c modelConfig) {
 	size := c.weightBytes()
 	if c.packing != enginecpu.PackNever || !c.subject.inPlace || size < int(lastLevelCache(s.opt.Host)) {
 		return
@@ -154,12 +154,12 @@ func (s *shelf) watchPages(c modelConfig) {
 	}
 }
 
-func (s *shelf) allDoubts() []string {
+func (s *store) allDoubts() []string {
 	if f := sysinfo.ReadFaults(); f.OK() && f.V.Major-s.majors > manyFaults {
 		s.majors = f.V.Major
 		s.warn("pages of the models were read from a disk during the run: memory is too small to hold them, or swaps")
 	}
-	return s.rig.allDoubts()
+	return s.env.allDoubts()
 }
 
-func (s *shelf) close() error { return errors.Join(s.clear(), s.rig.close()) }
+func (s *store) close() error { return errors.Join(s.clear(), s.env.close()) }

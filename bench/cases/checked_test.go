@@ -11,8 +11,8 @@ import (
 	"onebit/bench/names"
 )
 
-// TestHeldBlocks tests the choice of blocks: by size, first and last, of every kind.
-func TestHeldBlocks(t *testing.T) {
+// TestCheckedBlocks tests the choice of blocks: by size, first and last, of every kind.
+func TestCheckedBlocks(t *testing.T) {
 	many := make([]blockCost, 64) // each fourth of another kind, as in qwen35
 	for i := range many {
 		many[i] = blockCost{"delta net", 100}
@@ -34,25 +34,25 @@ func TestHeldBlocks(t *testing.T) {
 		{odd, 700, []int{0, 5, 10, 21, 31, 42, 52, 63}},
 		{many[:63], 50, []int{0, 3, 62}},
 	} {
-		if diff := cmp.Diff(c.want, heldBlocks(c.blocks, c.most)); diff != "" {
+		if diff := cmp.Diff(c.want, checkedBlocks(c.blocks, c.most)); diff != "" {
 			t.Errorf("of %d blocks with room for %d: %s", len(c.blocks), c.most, diff)
 		}
 	}
 }
 
-// TestHeldInPart verifies models as large ones are, and breaks what they are
+// TestCheckedInPart verifies models as large ones are, and breaks what they are
 // compared with. The report says which blocks those were.
-func TestHeldInPart(t *testing.T) {
+func TestCheckedInPart(t *testing.T) {
 	for _, preset := range []string{"tiny", "tiny-qwen35"} {
 		s := modelsSuite(t, ModelsOptions{Prompt: 4, Threads: []int{1}}, preset)
-		shelf := s.home.(*shelf)
-		sub := shelf.subjects[0]
-		if part := sub.heldInPart(); part != "" || len(sub.held) != sub.blocks {
-			t.Errorf("%s is small, but verified in blocks %v: %q", preset, sub.held, part)
+		store := s.home.(*store)
+		sub := store.subjects[0]
+		if part := sub.checkedInPart(); part != "" || len(sub.checked) != sub.blocks {
+			t.Errorf("%s is small, but verified in blocks %v: %q", preset, sub.checked, part)
 		}
 		c := best(sub.configs(1), sub.configs(1)[0].packing, sub.acts[0])
 		verify := func() error {
-			x, err := newText(t.Context(), shelf, c, names.ModelTest{Kind: names.Prompt, Tokens: 4})
+			x, err := newText(t.Context(), store, c, names.ModelTest{Kind: names.Prompt, Tokens: 4})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -66,7 +66,7 @@ func TestHeldInPart(t *testing.T) {
 		}
 		whole := sub.generic[c.act()]
 		last := sub.blocks - 1
-		sub.held = []int{last}
+		sub.checked = []int{last}
 		if err := verify(); err == nil {
 			t.Errorf("%s: one block has the logits of all", preset)
 		}
@@ -82,7 +82,7 @@ func TestHeldInPart(t *testing.T) {
 		if err := verify(); err == nil || !strings.Contains(err.Error(), "after one more token, logit 7 is") {
 			t.Errorf("%s in block %d: a wrong bit of a logit: %v", preset, last, err)
 		}
-		if said := sub.heldInPart(); !strings.HasPrefix(said, preset+" is verified in part") {
+		if said := sub.checkedInPart(); !strings.HasPrefix(said, preset+" is verified in part") {
 			t.Errorf("the report says %q", said)
 		}
 	}

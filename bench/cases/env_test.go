@@ -46,7 +46,7 @@ func TestColdBytes(t *testing.T) {
 		if tc.max == 0 {
 			host.MemLimit.V = sysinfo.NoLimit
 		}
-		r := newRig([]int{1}, host)
+		r := newEnv([]int{1}, host)
 		r.setCold(host, tc.layouts)
 		if r.coldBytes != tc.want*mib {
 			t.Errorf("%s: rotates over %v, want %d MiB", tc.name, sysinfo.Bytes(r.coldBytes), tc.want)
@@ -65,7 +65,7 @@ func TestColdBytesAreSaid(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	rotated := s.home.(*rig).coldBytes
+	rotated := s.home.(*env).coldBytes
 	if want := (results.Setting{Key: "cold-bytes", Value: strconv.Itoa(rotated)}); !slices.Contains(s.Settings, want) || rotated < 64<<20 {
 		t.Errorf("settings %v, want %v", s.Settings, want)
 	}

@@ -12,9 +12,9 @@ import (
 	"onebit/kernels"
 )
 
-// A rig is what all groups of a suite share: threads, what the machine does at
+// An env is what all groups of a suite share: threads, what the machine does at
 // most, and how much memory it takes to miss the last-level cache.
-type rig struct {
+type env struct {
 	pools       map[int]*kernels.Pool
 	maxThreads  int
 	limits      *limits
@@ -31,8 +31,8 @@ type rig struct {
 	spare []*mmap.Anon
 }
 
-func newRig(threads []int, host sysinfo.Host) *rig {
-	return &rig{
+func newEnv(threads []int, host sysinfo.Host) *env {
+	return &env{
 		pools: map[int]*kernels.Pool{}, readers: map[readPlace]roofline.ReadKernel{}, maxThreads: maxOf(threads), doubts: hostDoubts(host),
 		limits: &limits{emulated: host.Emulated(), measure: measureLimits},
 	}
@@ -57,7 +57,7 @@ func cold(host sysinfo.Host) sysinfo.Bytes {
 
 // setCold chooses coldBytes as large as they should be and memory allows, where
 // so many layouts of a matrix rotate at once, and warns of less.
-func (r *rig) setCold(host sysinfo.Host, layouts int) {
+func (r *env) setCold(host sysinfo.Host, layouts int) {
 	want, llc := cold(host), lastLevelCache(host)
 	bytes := want
 	if room := memoryRoom(host) / sysinfo.Bytes(max(layouts, 1)); bytes > room {
@@ -115,18 +115,18 @@ func maxOf(threads []int) int {
 }
 
 // warn adds what the results should be read with.
-func (r *rig) warn(text string) {
+func (r *env) warn(text string) {
 	if !slices.Contains(r.doubts, text) {
 		r.doubts = append(r.doubts, text)
 	}
 }
 
-func (r *rig) allDoubts() []string { return r.doubts }
+func (r *env) allDoubts() []string { return r.doubts }
 
-func (r *rig) gpuEmulator() string { return r.gpu.emulator() }
+func (r *env) gpuEmulator() string { return r.gpu.emulator() }
 
 // pool returns the worker pool of that many threads.
-func (r *rig) pool(threads int) *kernels.Pool {
+func (r *env) pool(threads int) *kernels.Pool {
 	p := r.pools[threads]
 	if p == nil {
 		p = kernels.NewPool(threads)
@@ -136,7 +136,7 @@ func (r *rig) pool(threads int) *kernels.Pool {
 }
 
 // take returns memory of at least that size, to be given back.
-func (r *rig) take(size int) (*mmap.Anon, error) {
+func (r *env) take(size int) (*mmap.Anon, error) {
 	for i, m := range r.spare {
 		if len(m.Bytes()) >= size {
 			r.spare = slices.Delete(r.spare, i, i+1)
@@ -147,9 +147,9 @@ func (r *rig) take(size int) (*mmap.Anon, error) {
 	return mmap.Alloc((size + step - 1) / step * step)
 }
 
-func (r *rig) giveBack(m *mmap.Anon) { r.spare = append(r.spare, m) }
+func (r *env) giveBack(m *mmap.Anon) { r.spare = append(r.spare, m) }
 
-func (r *rig) close() error {
+func (r *env) close() error {
 	for _, p := range r.pools {
 		p.Close()
 	}
