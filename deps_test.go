@@ -47,7 +47,7 @@ var layers = []layer{
 	{"models/engine", []string{"formats", "models/arch"}},
 	{"models/engine/enginetest", []string{"internal/*", "formats", "formats/*", "models", "models/*"}},
 	{"models/engine/metal", []string{"internal/*", "formats", "kernels", "kernels/all", "metal", "metal/shaders", "models/arch", "models/engine"}},
-	{"models/engine/*", []string{"internal/*", "formats", "kernels", "kernels/all", "models/arch", "models/engine"}},
+	{"models/engine/*", []string{"internal/*", "formats", "kernels", "kernels/all", "kernels/vectors", "models/arch", "models/engine"}},
 	{"models/train/lm", []string{"internal/*", "formats", "formats/*", "kernels", "kernels/dense", "kernels/vectors", "models/arch", "models/tokenizer", "models/train"}},
 	{"models/train", []string{"internal/*", "formats", "kernels", "kernels/all", "kernels/dense", "kernels/vectors"}},
 	{"models/forward", []string{"formats", "kernels", "models/arch", "models/engine"}},

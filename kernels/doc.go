@@ -20,7 +20,7 @@
 // their variants here, and package all links them. A kernel from anywhere else is
 // registered in the same way, by Register, and tested by kerneltest.Run: the example
 // of package kerneltest is one. Packages dense and vectors are no families: they have
-// the float32 products and loops of training.
+// the float32 products of training, and loops of models and training.
 //
 // A program that multiplies:
 //

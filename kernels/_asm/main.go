@@ -32,8 +32,7 @@ type generator struct {
 var generators = []generator{
 	{".", "quantize", quantize.Generate, quantize.GenerateNEON},
 	{"../models/engine/cpu", "attention", attention.Generate, attention.GenerateNEON},
-	{"../models/engine/cpu", "delta", delta.Generate, nil},
-	{"../models/engine/cpu", "vectors", nil, vectors.GenerateNEON},
+	{"../models/engine/cpu", "delta", delta.Generate, delta.GenerateNEON},
 	{"dense", "dense", dense.Generate, dense.GenerateNEON},
 	{"heads", "float", float.Generate, float.GenerateNEON},
 	{"heads", "q6_k", q8.GenerateQ6_K, q8.GenerateQ6_KNEON},
@@ -44,7 +43,7 @@ var generators = []generator{
 	{"twobit", "pack", pack.GenerateTwoBit, nil},
 	{"twobit", "spans", twobit.GenerateSpans, twobit.GenerateSpansNEON},
 	{"twobit", "twobit", twobit.Generate, twobit.GenerateNEON},
-	{"vectors", "vectors", vectors.Generate, nil},
+	{"vectors", "vectors", vectors.Generate, vectors.GenerateNEON},
 }
 
 // kernelsDir is package kernels, seen from this directory.

@@ -83,16 +83,25 @@ func (v *Variant) Combine(dst []float32, a float32, x []float32, b float32, y []
 	}
 }
 
-func sigmoid(x float32) float32 { return 1 / (1 + math32.Exp(-x)) }
-
-// SiLU sets dst = x·sigmoid(x).
+// SiLU sets dst = x/(1 + exp(-x)).
 func (v *Variant) SiLU(dst, x []float32) {
 	n, done := blocks(v.silu != nil, len(dst), len(x))
 	if n > 0 {
 		v.silu(&dst[0], &x[0], n)
 	}
 	for i := done; i < len(dst); i++ {
-		dst[i] = x[i] * sigmoid(x[i])
+		dst[i] = x[i] / (1 + math32.Exp(-x[i]))
+	}
+}
+
+// Sigmoid sets dst = 1/(1 + exp(-x)).
+func (v *Variant) Sigmoid(dst, x []float32) {
+	n, done := blocks(v.sigmoid != nil, len(dst), len(x))
+	if n > 0 {
+		v.sigmoid(&dst[0], &x[0], n)
+	}
+	for i := done; i < len(dst); i++ {
+		dst[i] = math32.Sigmoid(x[i])
 	}
 }
 
@@ -103,7 +112,7 @@ func (v *Variant) SiLUGradient(dst, grad, x []float32) {
 		v.siluGrad(&dst[0], &grad[0], &x[0], n)
 	}
 	for i := done; i < len(dst); i++ {
-		s := sigmoid(x[i])
+		s := math32.Sigmoid(x[i])
 		dst[i] = grad[i] * float32(s*(1+float32(x[i]*(1-s))))
 	}
 }

@@ -4,7 +4,7 @@ import "math"
 
 // Softmax sets dst to that of a row x: exp(x - max x) divided by its sum.
 func (v *Variant) Softmax(dst, x []float32) {
-	sum := v.ExpSum(dst, x, v.Max(x))
+	sum := v.ExpSum(dst, x, v.Max(x), 1)
 	v.Scale(dst, float32(1/sum), dst)
 }
 
@@ -47,8 +47,7 @@ type AdamW struct {
 func (v *Variant) AdamW(w, grad, first, second []float32, s *AdamW) {
 	n, done := blocks(v.adamW != nil, len(w), len(grad), len(first), len(second))
 	if n > 0 {
-		constants := s.constants()
-		v.adamW(&w[0], &grad[0], &first[0], &second[0], &constants, n)
+		v.adamW(&w[0], &grad[0], &first[0], &second[0], s.constants(), n)
 	}
 	for i := done; i < len(w); i++ {
 		g := grad[i]

@@ -8,42 +8,42 @@ import (
 
 // Sum returns Σ x.
 func (v *Variant) Sum(x []float32) float64 {
-	var sums [lanes]float64
+	var s sums
 	n, done := blocks(v.sum != nil, len(x))
 	if n > 0 {
-		v.sum(&sums, &x[0], n)
+		s = v.sum(&x[0], n)
 	}
 	for i, e := range x[done:] {
-		sums[i%lanes] += float64(e)
+		s[i%lanes] += float64(e)
 	}
-	return fold(&sums)
+	return fold(&s)
 }
 
 // SumAbs returns Σ |x - center|, with differences rounded to float32.
 func (v *Variant) SumAbs(x []float32, center float32) float64 {
-	var sums [lanes]float64
+	var s sums
 	n, done := blocks(v.sumAbs != nil, len(x))
 	if n > 0 {
-		v.sumAbs(&sums, &x[0], center, n)
+		s = v.sumAbs(&x[0], center, n)
 	}
 	for i, e := range x[done:] {
-		sums[i%lanes] += math.Abs(float64(e - center))
+		s[i%lanes] += math.Abs(float64(e - center))
 	}
-	return fold(&sums)
+	return fold(&s)
 }
 
 // Dot returns Σ x·y.
 func (v *Variant) Dot(x, y []float32) float64 {
-	var sums [lanes]float64
+	var s sums
 	n, done := blocks(v.dot != nil, len(x), len(y))
 	if n > 0 {
-		v.dot(&sums, &x[0], &y[0], n)
+		s = v.dot(&x[0], &y[0], n)
 	}
 	y = y[done:]
 	for i, e := range x[done:] {
-		sums[i%lanes] += float64(e) * float64(y[i]) // exact: a fused one is the same
+		s[i%lanes] += float64(e) * float64(y[i]) // exact: a fused one is the same
 	}
-	return fold(&sums)
+	return fold(&s)
 }
 
 // Max returns the largest number that is not NaN, -∞ if there is none.
@@ -54,44 +54,43 @@ func (v *Variant) Max(x []float32) float32 {
 	}
 	n, done := blocks(v.max != nil, len(x))
 	if n > 0 {
-		v.max(&most, &x[0], n)
+		most = v.max(most, &x[0], n)
 	}
 	for i, e := range x[done:] {
 		if e > most[i%lanes] {
 			most[i%lanes] = e
 		}
 	}
-	for half := lanes / 2; half > 0; half /= 2 {
-		for i := range half {
-			if most[i+half] > most[i] {
-				most[i] = most[i+half]
-			}
+	top := most[0]
+	for _, e := range most[1:] {
+		if e > top {
+			top = e
 		}
 	}
-	return most[0]
+	return top
 }
 
-// ExpSum sets dst to exp(x - shift) and returns the sum: with the largest x as shift it is most of
-// a softmax and of a cross-entropy.
-func (v *Variant) ExpSum(dst, x []float32, shift float32) float64 {
-	var sums [lanes]float64
+// ExpSum sets dst to exp((x - shift)·scale) and returns the sum: with the largest x as shift it is
+// most of a softmax and of a cross-entropy.
+func (v *Variant) ExpSum(dst, x []float32, shift, scale float32) float64 {
+	var s sums
 	n, done := blocks(v.expSum != nil, len(dst), len(x))
 	if n > 0 {
-		v.expSum(&sums, &dst[0], &x[0], shift, n)
+		s = v.expSum(&dst[0], &x[0], shift, scale, n)
 	}
 	dst = dst[done:]
 	for i, e := range x[done:] {
-		dst[i] = math32.Exp(e - shift)
-		sums[i%lanes] += float64(dst[i])
+		dst[i] = math32.Exp(float32((e - shift) * scale))
+		s[i%lanes] += float64(dst[i])
 	}
-	return fold(&sums)
+	return fold(&s)
 }
 
-func fold(sums *[lanes]float64) float64 {
-	for half := lanes / 2; half > 0; half /= 2 {
-		for i := range half {
-			sums[i] += sums[i+half]
-		}
+// fold adds the upper half of the lanes to the lower, five times.
+func fold(s *sums) float64 {
+	var t [8]float64
+	for i := range t {
+		t[i] = (s[i] + s[i+16]) + (s[i+8] + s[i+24])
 	}
-	return sums[0]
+	return ((t[0] + t[4]) + (t[2] + t[6])) + ((t[1] + t[5]) + (t[3] + t[7]))
 }

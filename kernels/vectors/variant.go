@@ -15,13 +15,17 @@ type Variant struct {
 	loops
 }
 
-// loops are those over n blocks. Where there is none, Go does all.
+// sums are those of the numbers of each lane.
+type sums = [lanes]float64
+
+// loops are those over n blocks. Where there is none, Go does all. Arrays go by value: what a
+// function that is not known points to would be allocated.
 type loops struct {
-	sum         func(sums *[lanes]float64, x *float32, n int)
-	sumAbs      func(sums *[lanes]float64, x *float32, center float32, n int)
-	dot         func(sums *[lanes]float64, x, y *float32, n int)
-	max         func(most *[lanes]float32, x *float32, n int)
-	expSum      func(sums *[lanes]float64, dst, x *float32, shift float32, n int)
+	sum         func(x *float32, n int) sums
+	sumAbs      func(x *float32, center float32, n int) sums
+	dot         func(x, y *float32, n int) sums
+	max         func(most [lanes]float32, x *float32, n int) [lanes]float32
+	expSum      func(dst, x *float32, shift, scale float32, n int) sums
 	add         func(dst, x *float32, n int)
 	axpy        func(dst *float32, a float32, x *float32, n int)
 	scale       func(dst *float32, a float32, x *float32, n int)
@@ -30,11 +34,18 @@ type loops struct {
 	mulShifted  func(dst, x, y *float32, shift float32, n int)
 	combine     func(dst *float32, a float32, x *float32, b float32, y *float32, n int)
 	silu        func(dst, x *float32, n int)
+	sigmoid     func(dst, x *float32, n int)
 	siluGrad    func(dst, grad, x *float32, n int)
 	squaredReLU func(dst, x *float32, n int)
 	squaredGrad func(dst, grad, x *float32, n int)
 	ternarize   func(dst, x *float32, center, half, scale float32, n int)
-	adamW       func(w, grad, first, second *float32, s *[9]float32, n int)
+	adamW       func(w, grad, first, second *float32, constants [9]float32, n int)
+
+	turn         func(a, b, cos, sin *float32, n int)
+	turnAdjacent func(x, cos, sin *float32, n int) // of n blocks of pairs
+	encodeF16    func(dst *byte, src *float32, n int)
+	decodeF16    func(dst *float32, src *byte, n int)
+	hadamard     func(x *float32, n int, by float32) // of n numbers, 8 or more
 }
 
 var goVariant = &Variant{ISA: kernels.Go}
@@ -44,7 +55,10 @@ var goVariant = &Variant{ISA: kernels.Go}
 func Variants() []*Variant { return append([]*Variant{goVariant}, archVariants...) }
 
 // Best returns the fastest variant that runs on this machine.
-func Best() *Variant { return kernels.Fastest(Variants(), cpu.Detected()) }
+func Best() *Variant { return For(cpu.Detected()) }
+
+// For returns the fastest variant that a machine with the given features runs.
+func For(features cpu.Set) *Variant { return kernels.Fastest(Variants(), features) }
 
 // blocks returns how many whole blocks assembly does, and how many numbers they are: none if there is no
 // loop. It panics unless lengths are alike.

@@ -235,99 +235,102 @@ block:
 	VZEROUPPER
 	RET
 
-// func expSumAVX512(sums *[32]float64, dst *float32, x *float32, shift float32, n int)
+// func expSumAVX512(sums *[32]float64, dst *float32, x *float32, shift float32, scale float32, n int)
 // Requires: AVX, AVX512F
 TEXT ·expSumAVX512(SB), NOSPLIT, $0-40
 	MOVQ         dst+8(FP), AX
 	MOVQ         x+16(FP), CX
 	MOVQ         n+32(FP), DX
 	VBROADCASTSS shift+24(FP), Z0
-	VPXORD       Z1, Z1, Z1
+	VBROADCASTSS scale+28(FP), Z1
 	VPXORD       Z2, Z2, Z2
 	VPXORD       Z3, Z3, Z3
 	VPXORD       Z4, Z4, Z4
+	VPXORD       Z5, Z5, Z5
 block:
-	VMOVUPS       (CX), Z5
-	VSUBPS        Z0, Z5, Z5
-	VMOVUPS       vectorsLeast<>+0(SB), Z6
-	VMAXPS        Z5, Z6, Z5
-	VMOVUPS       vectorsMost<>+0(SB), Z6
-	VMINPS        Z5, Z6, Z5
-	VMULPS        vectorsLog2E<>+0(SB), Z5, Z6
-	VADDPS        vectorsMagic<>+0(SB), Z6, Z6
-	VSUBPS        vectorsMagic<>+0(SB), Z6, Z7
-	VMULPS        vectorsLn2Hi<>+0(SB), Z7, Z8
-	VSUBPS        Z8, Z5, Z5
-	VMULPS        vectorsLn2Lo<>+0(SB), Z7, Z8
-	VSUBPS        Z8, Z5, Z5
-	VMULPS        vectorsTerm7<>+0(SB), Z5, Z8
-	VADDPS        vectorsTerm6<>+0(SB), Z8, Z8
-	VMULPS        Z5, Z8, Z8
-	VADDPS        vectorsTerm5<>+0(SB), Z8, Z8
-	VMULPS        Z5, Z8, Z8
-	VADDPS        vectorsTerm4<>+0(SB), Z8, Z8
-	VMULPS        Z5, Z8, Z8
-	VADDPS        vectorsTerm3<>+0(SB), Z8, Z8
-	VMULPS        Z5, Z8, Z8
-	VADDPS        vectorsTerm2<>+0(SB), Z8, Z8
-	VMULPS        Z5, Z8, Z8
-	VADDPS        vectorsOne<>+0(SB), Z8, Z8
-	VMULPS        Z5, Z8, Z8
-	VADDPS        vectorsOne<>+0(SB), Z8, Z8
-	VPSLLD        $0x17, Z6, Z6
-	VPADDD        vectorsOne<>+0(SB), Z6, Z6
-	VMULPS        Z6, Z8, Z5
-	VMOVUPS       Z5, (AX)
-	VEXTRACTF64X4 $0x01, Z5, Y6
-	VCVTPS2PD     Y5, Z5
+	VMOVUPS       (CX), Z6
+	VSUBPS        Z0, Z6, Z6
+	VMULPS        Z1, Z6, Z6
+	VMOVUPS       vectorsLeast<>+0(SB), Z7
+	VMAXPS        Z6, Z7, Z6
+	VMOVUPS       vectorsMost<>+0(SB), Z7
+	VMINPS        Z6, Z7, Z6
+	VMULPS        vectorsLog2E<>+0(SB), Z6, Z7
+	VADDPS        vectorsMagic<>+0(SB), Z7, Z7
+	VSUBPS        vectorsMagic<>+0(SB), Z7, Z8
+	VMULPS        vectorsLn2Hi<>+0(SB), Z8, Z9
+	VSUBPS        Z9, Z6, Z6
+	VMULPS        vectorsLn2Lo<>+0(SB), Z8, Z9
+	VSUBPS        Z9, Z6, Z6
+	VMULPS        vectorsTerm7<>+0(SB), Z6, Z9
+	VADDPS        vectorsTerm6<>+0(SB), Z9, Z9
+	VMULPS        Z6, Z9, Z9
+	VADDPS        vectorsTerm5<>+0(SB), Z9, Z9
+	VMULPS        Z6, Z9, Z9
+	VADDPS        vectorsTerm4<>+0(SB), Z9, Z9
+	VMULPS        Z6, Z9, Z9
+	VADDPS        vectorsTerm3<>+0(SB), Z9, Z9
+	VMULPS        Z6, Z9, Z9
+	VADDPS        vectorsTerm2<>+0(SB), Z9, Z9
+	VMULPS        Z6, Z9, Z9
+	VADDPS        vectorsOne<>+0(SB), Z9, Z9
+	VMULPS        Z6, Z9, Z9
+	VADDPS        vectorsOne<>+0(SB), Z9, Z9
+	VPSLLD        $0x17, Z7, Z7
+	VPADDD        vectorsOne<>+0(SB), Z7, Z7
+	VMULPS        Z7, Z9, Z6
+	VMOVUPS       Z6, (AX)
+	VEXTRACTF64X4 $0x01, Z6, Y7
 	VCVTPS2PD     Y6, Z6
-	VADDPD        Z5, Z1, Z1
+	VCVTPS2PD     Y7, Z7
 	VADDPD        Z6, Z2, Z2
-	VMOVUPS       64(CX), Z5
-	VSUBPS        Z0, Z5, Z5
-	VMOVUPS       vectorsLeast<>+0(SB), Z6
-	VMAXPS        Z5, Z6, Z5
-	VMOVUPS       vectorsMost<>+0(SB), Z6
-	VMINPS        Z5, Z6, Z5
-	VMULPS        vectorsLog2E<>+0(SB), Z5, Z6
-	VADDPS        vectorsMagic<>+0(SB), Z6, Z6
-	VSUBPS        vectorsMagic<>+0(SB), Z6, Z7
-	VMULPS        vectorsLn2Hi<>+0(SB), Z7, Z8
-	VSUBPS        Z8, Z5, Z5
-	VMULPS        vectorsLn2Lo<>+0(SB), Z7, Z8
-	VSUBPS        Z8, Z5, Z5
-	VMULPS        vectorsTerm7<>+0(SB), Z5, Z8
-	VADDPS        vectorsTerm6<>+0(SB), Z8, Z8
-	VMULPS        Z5, Z8, Z8
-	VADDPS        vectorsTerm5<>+0(SB), Z8, Z8
-	VMULPS        Z5, Z8, Z8
-	VADDPS        vectorsTerm4<>+0(SB), Z8, Z8
-	VMULPS        Z5, Z8, Z8
-	VADDPS        vectorsTerm3<>+0(SB), Z8, Z8
-	VMULPS        Z5, Z8, Z8
-	VADDPS        vectorsTerm2<>+0(SB), Z8, Z8
-	VMULPS        Z5, Z8, Z8
-	VADDPS        vectorsOne<>+0(SB), Z8, Z8
-	VMULPS        Z5, Z8, Z8
-	VADDPS        vectorsOne<>+0(SB), Z8, Z8
-	VPSLLD        $0x17, Z6, Z6
-	VPADDD        vectorsOne<>+0(SB), Z6, Z6
-	VMULPS        Z6, Z8, Z5
-	VMOVUPS       Z5, 64(AX)
-	VEXTRACTF64X4 $0x01, Z5, Y6
-	VCVTPS2PD     Y5, Z5
+	VADDPD        Z7, Z3, Z3
+	VMOVUPS       64(CX), Z6
+	VSUBPS        Z0, Z6, Z6
+	VMULPS        Z1, Z6, Z6
+	VMOVUPS       vectorsLeast<>+0(SB), Z7
+	VMAXPS        Z6, Z7, Z6
+	VMOVUPS       vectorsMost<>+0(SB), Z7
+	VMINPS        Z6, Z7, Z6
+	VMULPS        vectorsLog2E<>+0(SB), Z6, Z7
+	VADDPS        vectorsMagic<>+0(SB), Z7, Z7
+	VSUBPS        vectorsMagic<>+0(SB), Z7, Z8
+	VMULPS        vectorsLn2Hi<>+0(SB), Z8, Z9
+	VSUBPS        Z9, Z6, Z6
+	VMULPS        vectorsLn2Lo<>+0(SB), Z8, Z9
+	VSUBPS        Z9, Z6, Z6
+	VMULPS        vectorsTerm7<>+0(SB), Z6, Z9
+	VADDPS        vectorsTerm6<>+0(SB), Z9, Z9
+	VMULPS        Z6, Z9, Z9
+	VADDPS        vectorsTerm5<>+0(SB), Z9, Z9
+	VMULPS        Z6, Z9, Z9
+	VADDPS        vectorsTerm4<>+0(SB), Z9, Z9
+	VMULPS        Z6, Z9, Z9
+	VADDPS        vectorsTerm3<>+0(SB), Z9, Z9
+	VMULPS        Z6, Z9, Z9
+	VADDPS        vectorsTerm2<>+0(SB), Z9, Z9
+	VMULPS        Z6, Z9, Z9
+	VADDPS        vectorsOne<>+0(SB), Z9, Z9
+	VMULPS        Z6, Z9, Z9
+	VADDPS        vectorsOne<>+0(SB), Z9, Z9
+	VPSLLD        $0x17, Z7, Z7
+	VPADDD        vectorsOne<>+0(SB), Z7, Z7
+	VMULPS        Z7, Z9, Z6
+	VMOVUPS       Z6, 64(AX)
+	VEXTRACTF64X4 $0x01, Z6, Y7
 	VCVTPS2PD     Y6, Z6
-	VADDPD        Z5, Z3, Z3
+	VCVTPS2PD     Y7, Z7
 	VADDPD        Z6, Z4, Z4
+	VADDPD        Z7, Z5, Z5
 	ADDQ          $0x00000080, AX
 	ADDQ          $0x00000080, CX
 	DECQ          DX
 	JNZ           block
 	MOVQ          sums+0(FP), AX
-	VMOVUPS       Z1, (AX)
-	VMOVUPS       Z2, 64(AX)
-	VMOVUPS       Z3, 128(AX)
-	VMOVUPS       Z4, 192(AX)
+	VMOVUPS       Z2, (AX)
+	VMOVUPS       Z3, 64(AX)
+	VMOVUPS       Z4, 128(AX)
+	VMOVUPS       Z5, 192(AX)
 	VZEROUPPER
 	RET
 
@@ -456,74 +459,152 @@ TEXT ·siluAVX512(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 block:
 	VMOVUPS (CX), Z0
-	VMOVUPS vectorsOne<>+0(SB), Z2
 	VXORPS  vectorsSign<>+0(SB), Z0, Z1
-	VMOVUPS vectorsLeast<>+0(SB), Z3
-	VMAXPS  Z1, Z3, Z1
-	VMOVUPS vectorsMost<>+0(SB), Z3
-	VMINPS  Z1, Z3, Z1
-	VMULPS  vectorsLog2E<>+0(SB), Z1, Z3
-	VADDPS  vectorsMagic<>+0(SB), Z3, Z3
-	VSUBPS  vectorsMagic<>+0(SB), Z3, Z4
-	VMULPS  vectorsLn2Hi<>+0(SB), Z4, Z5
-	VSUBPS  Z5, Z1, Z1
-	VMULPS  vectorsLn2Lo<>+0(SB), Z4, Z5
-	VSUBPS  Z5, Z1, Z1
-	VMULPS  vectorsTerm7<>+0(SB), Z1, Z5
-	VADDPS  vectorsTerm6<>+0(SB), Z5, Z5
-	VMULPS  Z1, Z5, Z5
-	VADDPS  vectorsTerm5<>+0(SB), Z5, Z5
-	VMULPS  Z1, Z5, Z5
-	VADDPS  vectorsTerm4<>+0(SB), Z5, Z5
-	VMULPS  Z1, Z5, Z5
-	VADDPS  vectorsTerm3<>+0(SB), Z5, Z5
-	VMULPS  Z1, Z5, Z5
-	VADDPS  vectorsTerm2<>+0(SB), Z5, Z5
-	VMULPS  Z1, Z5, Z5
-	VADDPS  vectorsOne<>+0(SB), Z5, Z5
-	VMULPS  Z1, Z5, Z5
-	VADDPS  vectorsOne<>+0(SB), Z5, Z5
-	VPSLLD  $0x17, Z3, Z3
-	VPADDD  vectorsOne<>+0(SB), Z3, Z3
-	VMULPS  Z3, Z5, Z1
-	VADDPS  Z2, Z1, Z1
-	VDIVPS  Z1, Z2, Z1
-	VMULPS  Z1, Z0, Z0
+	VMOVUPS vectorsLeast<>+0(SB), Z2
+	VMAXPS  Z1, Z2, Z1
+	VMOVUPS vectorsMost<>+0(SB), Z2
+	VMINPS  Z1, Z2, Z1
+	VMULPS  vectorsLog2E<>+0(SB), Z1, Z2
+	VADDPS  vectorsMagic<>+0(SB), Z2, Z2
+	VSUBPS  vectorsMagic<>+0(SB), Z2, Z3
+	VMULPS  vectorsLn2Hi<>+0(SB), Z3, Z4
+	VSUBPS  Z4, Z1, Z1
+	VMULPS  vectorsLn2Lo<>+0(SB), Z3, Z4
+	VSUBPS  Z4, Z1, Z1
+	VMULPS  vectorsTerm7<>+0(SB), Z1, Z4
+	VADDPS  vectorsTerm6<>+0(SB), Z4, Z4
+	VMULPS  Z1, Z4, Z4
+	VADDPS  vectorsTerm5<>+0(SB), Z4, Z4
+	VMULPS  Z1, Z4, Z4
+	VADDPS  vectorsTerm4<>+0(SB), Z4, Z4
+	VMULPS  Z1, Z4, Z4
+	VADDPS  vectorsTerm3<>+0(SB), Z4, Z4
+	VMULPS  Z1, Z4, Z4
+	VADDPS  vectorsTerm2<>+0(SB), Z4, Z4
+	VMULPS  Z1, Z4, Z4
+	VADDPS  vectorsOne<>+0(SB), Z4, Z4
+	VMULPS  Z1, Z4, Z4
+	VADDPS  vectorsOne<>+0(SB), Z4, Z4
+	VPSLLD  $0x17, Z2, Z2
+	VPADDD  vectorsOne<>+0(SB), Z2, Z2
+	VMULPS  Z2, Z4, Z1
+	VADDPS  vectorsOne<>+0(SB), Z1, Z1
+	VDIVPS  Z1, Z0, Z1
+	VMOVUPS Z1, (AX)
+	VMOVUPS 64(CX), Z0
+	VXORPS  vectorsSign<>+0(SB), Z0, Z1
+	VMOVUPS vectorsLeast<>+0(SB), Z2
+	VMAXPS  Z1, Z2, Z1
+	VMOVUPS vectorsMost<>+0(SB), Z2
+	VMINPS  Z1, Z2, Z1
+	VMULPS  vectorsLog2E<>+0(SB), Z1, Z2
+	VADDPS  vectorsMagic<>+0(SB), Z2, Z2
+	VSUBPS  vectorsMagic<>+0(SB), Z2, Z3
+	VMULPS  vectorsLn2Hi<>+0(SB), Z3, Z4
+	VSUBPS  Z4, Z1, Z1
+	VMULPS  vectorsLn2Lo<>+0(SB), Z3, Z4
+	VSUBPS  Z4, Z1, Z1
+	VMULPS  vectorsTerm7<>+0(SB), Z1, Z4
+	VADDPS  vectorsTerm6<>+0(SB), Z4, Z4
+	VMULPS  Z1, Z4, Z4
+	VADDPS  vectorsTerm5<>+0(SB), Z4, Z4
+	VMULPS  Z1, Z4, Z4
+	VADDPS  vectorsTerm4<>+0(SB), Z4, Z4
+	VMULPS  Z1, Z4, Z4
+	VADDPS  vectorsTerm3<>+0(SB), Z4, Z4
+	VMULPS  Z1, Z4, Z4
+	VADDPS  vectorsTerm2<>+0(SB), Z4, Z4
+	VMULPS  Z1, Z4, Z4
+	VADDPS  vectorsOne<>+0(SB), Z4, Z4
+	VMULPS  Z1, Z4, Z4
+	VADDPS  vectorsOne<>+0(SB), Z4, Z4
+	VPSLLD  $0x17, Z2, Z2
+	VPADDD  vectorsOne<>+0(SB), Z2, Z2
+	VMULPS  Z2, Z4, Z1
+	VADDPS  vectorsOne<>+0(SB), Z1, Z1
+	VDIVPS  Z1, Z0, Z1
+	VMOVUPS Z1, 64(AX)
+	ADDQ    $0x00000080, AX
+	ADDQ    $0x00000080, CX
+	DECQ    DX
+	JNZ     block
+	VZEROUPPER
+	RET
+
+// func sigmoidAVX512(dst *float32, x *float32, n int)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·sigmoidAVX512(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+block:
+	VMOVUPS (CX), Z0
+	VXORPS  vectorsSign<>+0(SB), Z0, Z0
+	VMOVUPS vectorsLeast<>+0(SB), Z1
+	VMAXPS  Z0, Z1, Z0
+	VMOVUPS vectorsMost<>+0(SB), Z1
+	VMINPS  Z0, Z1, Z0
+	VMULPS  vectorsLog2E<>+0(SB), Z0, Z1
+	VADDPS  vectorsMagic<>+0(SB), Z1, Z1
+	VSUBPS  vectorsMagic<>+0(SB), Z1, Z2
+	VMULPS  vectorsLn2Hi<>+0(SB), Z2, Z3
+	VSUBPS  Z3, Z0, Z0
+	VMULPS  vectorsLn2Lo<>+0(SB), Z2, Z3
+	VSUBPS  Z3, Z0, Z0
+	VMULPS  vectorsTerm7<>+0(SB), Z0, Z3
+	VADDPS  vectorsTerm6<>+0(SB), Z3, Z3
+	VMULPS  Z0, Z3, Z3
+	VADDPS  vectorsTerm5<>+0(SB), Z3, Z3
+	VMULPS  Z0, Z3, Z3
+	VADDPS  vectorsTerm4<>+0(SB), Z3, Z3
+	VMULPS  Z0, Z3, Z3
+	VADDPS  vectorsTerm3<>+0(SB), Z3, Z3
+	VMULPS  Z0, Z3, Z3
+	VADDPS  vectorsTerm2<>+0(SB), Z3, Z3
+	VMULPS  Z0, Z3, Z3
+	VADDPS  vectorsOne<>+0(SB), Z3, Z3
+	VMULPS  Z0, Z3, Z3
+	VADDPS  vectorsOne<>+0(SB), Z3, Z3
+	VPSLLD  $0x17, Z1, Z1
+	VPADDD  vectorsOne<>+0(SB), Z1, Z1
+	VMULPS  Z1, Z3, Z0
+	VADDPS  vectorsOne<>+0(SB), Z0, Z0
+	VMOVUPS vectorsOne<>+0(SB), Z1
+	VDIVPS  Z0, Z1, Z0
 	VMOVUPS Z0, (AX)
 	VMOVUPS 64(CX), Z0
-	VMOVUPS vectorsOne<>+0(SB), Z2
-	VXORPS  vectorsSign<>+0(SB), Z0, Z1
-	VMOVUPS vectorsLeast<>+0(SB), Z3
-	VMAXPS  Z1, Z3, Z1
-	VMOVUPS vectorsMost<>+0(SB), Z3
-	VMINPS  Z1, Z3, Z1
-	VMULPS  vectorsLog2E<>+0(SB), Z1, Z3
-	VADDPS  vectorsMagic<>+0(SB), Z3, Z3
-	VSUBPS  vectorsMagic<>+0(SB), Z3, Z4
-	VMULPS  vectorsLn2Hi<>+0(SB), Z4, Z5
-	VSUBPS  Z5, Z1, Z1
-	VMULPS  vectorsLn2Lo<>+0(SB), Z4, Z5
-	VSUBPS  Z5, Z1, Z1
-	VMULPS  vectorsTerm7<>+0(SB), Z1, Z5
-	VADDPS  vectorsTerm6<>+0(SB), Z5, Z5
-	VMULPS  Z1, Z5, Z5
-	VADDPS  vectorsTerm5<>+0(SB), Z5, Z5
-	VMULPS  Z1, Z5, Z5
-	VADDPS  vectorsTerm4<>+0(SB), Z5, Z5
-	VMULPS  Z1, Z5, Z5
-	VADDPS  vectorsTerm3<>+0(SB), Z5, Z5
-	VMULPS  Z1, Z5, Z5
-	VADDPS  vectorsTerm2<>+0(SB), Z5, Z5
-	VMULPS  Z1, Z5, Z5
-	VADDPS  vectorsOne<>+0(SB), Z5, Z5
-	VMULPS  Z1, Z5, Z5
-	VADDPS  vectorsOne<>+0(SB), Z5, Z5
-	VPSLLD  $0x17, Z3, Z3
-	VPADDD  vectorsOne<>+0(SB), Z3, Z3
-	VMULPS  Z3, Z5, Z1
-	VADDPS  Z2, Z1, Z1
-	VDIVPS  Z1, Z2, Z1
-	VMULPS  Z1, Z0, Z0
+	VXORPS  vectorsSign<>+0(SB), Z0, Z0
+	VMOVUPS vectorsLeast<>+0(SB), Z1
+	VMAXPS  Z0, Z1, Z0
+	VMOVUPS vectorsMost<>+0(SB), Z1
+	VMINPS  Z0, Z1, Z0
+	VMULPS  vectorsLog2E<>+0(SB), Z0, Z1
+	VADDPS  vectorsMagic<>+0(SB), Z1, Z1
+	VSUBPS  vectorsMagic<>+0(SB), Z1, Z2
+	VMULPS  vectorsLn2Hi<>+0(SB), Z2, Z3
+	VSUBPS  Z3, Z0, Z0
+	VMULPS  vectorsLn2Lo<>+0(SB), Z2, Z3
+	VSUBPS  Z3, Z0, Z0
+	VMULPS  vectorsTerm7<>+0(SB), Z0, Z3
+	VADDPS  vectorsTerm6<>+0(SB), Z3, Z3
+	VMULPS  Z0, Z3, Z3
+	VADDPS  vectorsTerm5<>+0(SB), Z3, Z3
+	VMULPS  Z0, Z3, Z3
+	VADDPS  vectorsTerm4<>+0(SB), Z3, Z3
+	VMULPS  Z0, Z3, Z3
+	VADDPS  vectorsTerm3<>+0(SB), Z3, Z3
+	VMULPS  Z0, Z3, Z3
+	VADDPS  vectorsTerm2<>+0(SB), Z3, Z3
+	VMULPS  Z0, Z3, Z3
+	VADDPS  vectorsOne<>+0(SB), Z3, Z3
+	VMULPS  Z0, Z3, Z3
+	VADDPS  vectorsOne<>+0(SB), Z3, Z3
+	VPSLLD  $0x17, Z1, Z1
+	VPADDD  vectorsOne<>+0(SB), Z1, Z1
+	VMULPS  Z1, Z3, Z0
+	VADDPS  vectorsOne<>+0(SB), Z0, Z0
+	VMOVUPS vectorsOne<>+0(SB), Z1
+	VDIVPS  Z0, Z1, Z0
 	VMOVUPS Z0, 64(AX)
 	ADDQ    $0x00000080, AX
 	ADDQ    $0x00000080, CX
@@ -697,37 +778,37 @@ TEXT ·siluGradAVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 block:
 	VMOVUPS (DX), Z0
-	VMOVUPS vectorsOne<>+0(SB), Z2
 	VXORPS  vectorsSign<>+0(SB), Z0, Z1
-	VMOVUPS vectorsLeast<>+0(SB), Z3
-	VMAXPS  Z1, Z3, Z1
-	VMOVUPS vectorsMost<>+0(SB), Z3
-	VMINPS  Z1, Z3, Z1
-	VMULPS  vectorsLog2E<>+0(SB), Z1, Z3
-	VADDPS  vectorsMagic<>+0(SB), Z3, Z3
-	VSUBPS  vectorsMagic<>+0(SB), Z3, Z4
-	VMULPS  vectorsLn2Hi<>+0(SB), Z4, Z5
-	VSUBPS  Z5, Z1, Z1
-	VMULPS  vectorsLn2Lo<>+0(SB), Z4, Z5
-	VSUBPS  Z5, Z1, Z1
-	VMULPS  vectorsTerm7<>+0(SB), Z1, Z5
-	VADDPS  vectorsTerm6<>+0(SB), Z5, Z5
-	VMULPS  Z1, Z5, Z5
-	VADDPS  vectorsTerm5<>+0(SB), Z5, Z5
-	VMULPS  Z1, Z5, Z5
-	VADDPS  vectorsTerm4<>+0(SB), Z5, Z5
-	VMULPS  Z1, Z5, Z5
-	VADDPS  vectorsTerm3<>+0(SB), Z5, Z5
-	VMULPS  Z1, Z5, Z5
-	VADDPS  vectorsTerm2<>+0(SB), Z5, Z5
-	VMULPS  Z1, Z5, Z5
-	VADDPS  vectorsOne<>+0(SB), Z5, Z5
-	VMULPS  Z1, Z5, Z5
-	VADDPS  vectorsOne<>+0(SB), Z5, Z5
-	VPSLLD  $0x17, Z3, Z3
-	VPADDD  vectorsOne<>+0(SB), Z3, Z3
-	VMULPS  Z3, Z5, Z1
-	VADDPS  Z2, Z1, Z1
+	VMOVUPS vectorsLeast<>+0(SB), Z2
+	VMAXPS  Z1, Z2, Z1
+	VMOVUPS vectorsMost<>+0(SB), Z2
+	VMINPS  Z1, Z2, Z1
+	VMULPS  vectorsLog2E<>+0(SB), Z1, Z2
+	VADDPS  vectorsMagic<>+0(SB), Z2, Z2
+	VSUBPS  vectorsMagic<>+0(SB), Z2, Z3
+	VMULPS  vectorsLn2Hi<>+0(SB), Z3, Z4
+	VSUBPS  Z4, Z1, Z1
+	VMULPS  vectorsLn2Lo<>+0(SB), Z3, Z4
+	VSUBPS  Z4, Z1, Z1
+	VMULPS  vectorsTerm7<>+0(SB), Z1, Z4
+	VADDPS  vectorsTerm6<>+0(SB), Z4, Z4
+	VMULPS  Z1, Z4, Z4
+	VADDPS  vectorsTerm5<>+0(SB), Z4, Z4
+	VMULPS  Z1, Z4, Z4
+	VADDPS  vectorsTerm4<>+0(SB), Z4, Z4
+	VMULPS  Z1, Z4, Z4
+	VADDPS  vectorsTerm3<>+0(SB), Z4, Z4
+	VMULPS  Z1, Z4, Z4
+	VADDPS  vectorsTerm2<>+0(SB), Z4, Z4
+	VMULPS  Z1, Z4, Z4
+	VADDPS  vectorsOne<>+0(SB), Z4, Z4
+	VMULPS  Z1, Z4, Z4
+	VADDPS  vectorsOne<>+0(SB), Z4, Z4
+	VPSLLD  $0x17, Z2, Z2
+	VPADDD  vectorsOne<>+0(SB), Z2, Z2
+	VMULPS  Z2, Z4, Z1
+	VADDPS  vectorsOne<>+0(SB), Z1, Z1
+	VMOVUPS vectorsOne<>+0(SB), Z2
 	VDIVPS  Z1, Z2, Z1
 	VMOVUPS vectorsOne<>+0(SB), Z2
 	VSUBPS  Z1, Z2, Z3
@@ -737,37 +818,37 @@ block:
 	VMULPS  (CX), Z3, Z3
 	VMOVUPS Z3, (AX)
 	VMOVUPS 64(DX), Z0
-	VMOVUPS vectorsOne<>+0(SB), Z2
 	VXORPS  vectorsSign<>+0(SB), Z0, Z1
-	VMOVUPS vectorsLeast<>+0(SB), Z3
-	VMAXPS  Z1, Z3, Z1
-	VMOVUPS vectorsMost<>+0(SB), Z3
-	VMINPS  Z1, Z3, Z1
-	VMULPS  vectorsLog2E<>+0(SB), Z1, Z3
-	VADDPS  vectorsMagic<>+0(SB), Z3, Z3
-	VSUBPS  vectorsMagic<>+0(SB), Z3, Z4
-	VMULPS  vectorsLn2Hi<>+0(SB), Z4, Z5
-	VSUBPS  Z5, Z1, Z1
-	VMULPS  vectorsLn2Lo<>+0(SB), Z4, Z5
-	VSUBPS  Z5, Z1, Z1
-	VMULPS  vectorsTerm7<>+0(SB), Z1, Z5
-	VADDPS  vectorsTerm6<>+0(SB), Z5, Z5
-	VMULPS  Z1, Z5, Z5
-	VADDPS  vectorsTerm5<>+0(SB), Z5, Z5
-	VMULPS  Z1, Z5, Z5
-	VADDPS  vectorsTerm4<>+0(SB), Z5, Z5
-	VMULPS  Z1, Z5, Z5
-	VADDPS  vectorsTerm3<>+0(SB), Z5, Z5
-	VMULPS  Z1, Z5, Z5
-	VADDPS  vectorsTerm2<>+0(SB), Z5, Z5
-	VMULPS  Z1, Z5, Z5
-	VADDPS  vectorsOne<>+0(SB), Z5, Z5
-	VMULPS  Z1, Z5, Z5
-	VADDPS  vectorsOne<>+0(SB), Z5, Z5
-	VPSLLD  $0x17, Z3, Z3
-	VPADDD  vectorsOne<>+0(SB), Z3, Z3
-	VMULPS  Z3, Z5, Z1
-	VADDPS  Z2, Z1, Z1
+	VMOVUPS vectorsLeast<>+0(SB), Z2
+	VMAXPS  Z1, Z2, Z1
+	VMOVUPS vectorsMost<>+0(SB), Z2
+	VMINPS  Z1, Z2, Z1
+	VMULPS  vectorsLog2E<>+0(SB), Z1, Z2
+	VADDPS  vectorsMagic<>+0(SB), Z2, Z2
+	VSUBPS  vectorsMagic<>+0(SB), Z2, Z3
+	VMULPS  vectorsLn2Hi<>+0(SB), Z3, Z4
+	VSUBPS  Z4, Z1, Z1
+	VMULPS  vectorsLn2Lo<>+0(SB), Z3, Z4
+	VSUBPS  Z4, Z1, Z1
+	VMULPS  vectorsTerm7<>+0(SB), Z1, Z4
+	VADDPS  vectorsTerm6<>+0(SB), Z4, Z4
+	VMULPS  Z1, Z4, Z4
+	VADDPS  vectorsTerm5<>+0(SB), Z4, Z4
+	VMULPS  Z1, Z4, Z4
+	VADDPS  vectorsTerm4<>+0(SB), Z4, Z4
+	VMULPS  Z1, Z4, Z4
+	VADDPS  vectorsTerm3<>+0(SB), Z4, Z4
+	VMULPS  Z1, Z4, Z4
+	VADDPS  vectorsTerm2<>+0(SB), Z4, Z4
+	VMULPS  Z1, Z4, Z4
+	VADDPS  vectorsOne<>+0(SB), Z4, Z4
+	VMULPS  Z1, Z4, Z4
+	VADDPS  vectorsOne<>+0(SB), Z4, Z4
+	VPSLLD  $0x17, Z2, Z2
+	VPADDD  vectorsOne<>+0(SB), Z2, Z2
+	VMULPS  Z2, Z4, Z1
+	VADDPS  vectorsOne<>+0(SB), Z1, Z1
+	VMOVUPS vectorsOne<>+0(SB), Z2
 	VDIVPS  Z1, Z2, Z1
 	VMOVUPS vectorsOne<>+0(SB), Z2
 	VSUBPS  Z1, Z2, Z3
@@ -873,6 +954,48 @@ block:
 	VMULPS  Z6, Z10, Z10
 	VSUBPS  Z10, Z9, Z9
 	VMOVUPS Z9, 64(AX)
+	ADDQ    $0x00000080, AX
+	ADDQ    $0x00000080, CX
+	ADDQ    $0x00000080, DX
+	ADDQ    $0x00000080, BX
+	DECQ    SI
+	JNZ     block
+	VZEROUPPER
+	RET
+
+// func turnAVX512(a *float32, b *float32, cos *float32, sin *float32, n int)
+// Requires: AVX, AVX512F
+TEXT ·turnAVX512(SB), NOSPLIT, $0-40
+	MOVQ a+0(FP), AX
+	MOVQ b+8(FP), CX
+	MOVQ cos+16(FP), DX
+	MOVQ sin+24(FP), BX
+	MOVQ n+32(FP), SI
+block:
+	VMOVUPS (AX), Z0
+	VMOVUPS (CX), Z1
+	VMOVUPS (DX), Z2
+	VMOVUPS (BX), Z3
+	VMULPS  Z2, Z0, Z4
+	VMULPS  Z3, Z1, Z5
+	VSUBPS  Z5, Z4, Z4
+	VMOVUPS Z4, (AX)
+	VMULPS  Z3, Z0, Z0
+	VMULPS  Z2, Z1, Z1
+	VADDPS  Z1, Z0, Z0
+	VMOVUPS Z0, (CX)
+	VMOVUPS 64(AX), Z0
+	VMOVUPS 64(CX), Z1
+	VMOVUPS 64(DX), Z2
+	VMOVUPS 64(BX), Z3
+	VMULPS  Z2, Z0, Z4
+	VMULPS  Z3, Z1, Z5
+	VSUBPS  Z5, Z4, Z4
+	VMOVUPS Z4, 64(AX)
+	VMULPS  Z3, Z0, Z0
+	VMULPS  Z2, Z1, Z1
+	VADDPS  Z1, Z0, Z0
+	VMOVUPS Z0, 64(CX)
 	ADDQ    $0x00000080, AX
 	ADDQ    $0x00000080, CX
 	ADDQ    $0x00000080, DX
@@ -997,14 +1120,14 @@ block:
 	VZEROUPPER
 	RET
 
-// func expSumAVX2(sums *[32]float64, dst *float32, x *float32, shift float32, n int)
+// func expSumAVX2(sums *[32]float64, dst *float32, x *float32, shift float32, scale float32, n int)
 // Requires: AVX, AVX2
 TEXT ·expSumAVX2(SB), NOSPLIT, $0-40
 	MOVQ         dst+8(FP), AX
 	MOVQ         x+16(FP), CX
 	MOVQ         n+32(FP), DX
 	VBROADCASTSS shift+24(FP), Y0
-	VPXOR        Y1, Y1, Y1
+	VBROADCASTSS scale+28(FP), Y1
 	VPXOR        Y2, Y2, Y2
 	VPXOR        Y3, Y3, Y3
 	VPXOR        Y4, Y4, Y4
@@ -1012,164 +1135,169 @@ TEXT ·expSumAVX2(SB), NOSPLIT, $0-40
 	VPXOR        Y6, Y6, Y6
 	VPXOR        Y7, Y7, Y7
 	VPXOR        Y8, Y8, Y8
+	VPXOR        Y9, Y9, Y9
 block:
-	VMOVUPS      (CX), Y9
-	VSUBPS       Y0, Y9, Y9
-	VMOVUPS      vectorsLeast<>+0(SB), Y10
-	VMAXPS       Y9, Y10, Y9
-	VMOVUPS      vectorsMost<>+0(SB), Y10
-	VMINPS       Y9, Y10, Y9
-	VMULPS       vectorsLog2E<>+0(SB), Y9, Y10
-	VADDPS       vectorsMagic<>+0(SB), Y10, Y10
-	VSUBPS       vectorsMagic<>+0(SB), Y10, Y11
-	VMULPS       vectorsLn2Hi<>+0(SB), Y11, Y12
-	VSUBPS       Y12, Y9, Y9
-	VMULPS       vectorsLn2Lo<>+0(SB), Y11, Y12
-	VSUBPS       Y12, Y9, Y9
-	VMULPS       vectorsTerm7<>+0(SB), Y9, Y12
-	VADDPS       vectorsTerm6<>+0(SB), Y12, Y12
-	VMULPS       Y9, Y12, Y12
-	VADDPS       vectorsTerm5<>+0(SB), Y12, Y12
-	VMULPS       Y9, Y12, Y12
-	VADDPS       vectorsTerm4<>+0(SB), Y12, Y12
-	VMULPS       Y9, Y12, Y12
-	VADDPS       vectorsTerm3<>+0(SB), Y12, Y12
-	VMULPS       Y9, Y12, Y12
-	VADDPS       vectorsTerm2<>+0(SB), Y12, Y12
-	VMULPS       Y9, Y12, Y12
-	VADDPS       vectorsOne<>+0(SB), Y12, Y12
-	VMULPS       Y9, Y12, Y12
-	VADDPS       vectorsOne<>+0(SB), Y12, Y12
-	VPSLLD       $0x17, Y10, Y10
-	VPADDD       vectorsOne<>+0(SB), Y10, Y10
-	VMULPS       Y10, Y12, Y9
-	VMOVUPS      Y9, (AX)
-	VEXTRACTF128 $0x01, Y9, X10
-	VCVTPS2PD    X9, Y9
+	VMOVUPS      (CX), Y10
+	VSUBPS       Y0, Y10, Y10
+	VMULPS       Y1, Y10, Y10
+	VMOVUPS      vectorsLeast<>+0(SB), Y11
+	VMAXPS       Y10, Y11, Y10
+	VMOVUPS      vectorsMost<>+0(SB), Y11
+	VMINPS       Y10, Y11, Y10
+	VMULPS       vectorsLog2E<>+0(SB), Y10, Y11
+	VADDPS       vectorsMagic<>+0(SB), Y11, Y11
+	VSUBPS       vectorsMagic<>+0(SB), Y11, Y12
+	VMULPS       vectorsLn2Hi<>+0(SB), Y12, Y13
+	VSUBPS       Y13, Y10, Y10
+	VMULPS       vectorsLn2Lo<>+0(SB), Y12, Y13
+	VSUBPS       Y13, Y10, Y10
+	VMULPS       vectorsTerm7<>+0(SB), Y10, Y13
+	VADDPS       vectorsTerm6<>+0(SB), Y13, Y13
+	VMULPS       Y10, Y13, Y13
+	VADDPS       vectorsTerm5<>+0(SB), Y13, Y13
+	VMULPS       Y10, Y13, Y13
+	VADDPS       vectorsTerm4<>+0(SB), Y13, Y13
+	VMULPS       Y10, Y13, Y13
+	VADDPS       vectorsTerm3<>+0(SB), Y13, Y13
+	VMULPS       Y10, Y13, Y13
+	VADDPS       vectorsTerm2<>+0(SB), Y13, Y13
+	VMULPS       Y10, Y13, Y13
+	VADDPS       vectorsOne<>+0(SB), Y13, Y13
+	VMULPS       Y10, Y13, Y13
+	VADDPS       vectorsOne<>+0(SB), Y13, Y13
+	VPSLLD       $0x17, Y11, Y11
+	VPADDD       vectorsOne<>+0(SB), Y11, Y11
+	VMULPS       Y11, Y13, Y10
+	VMOVUPS      Y10, (AX)
+	VEXTRACTF128 $0x01, Y10, X11
 	VCVTPS2PD    X10, Y10
-	VADDPD       Y9, Y1, Y1
+	VCVTPS2PD    X11, Y11
 	VADDPD       Y10, Y2, Y2
-	VMOVUPS      32(CX), Y9
-	VSUBPS       Y0, Y9, Y9
-	VMOVUPS      vectorsLeast<>+0(SB), Y10
-	VMAXPS       Y9, Y10, Y9
-	VMOVUPS      vectorsMost<>+0(SB), Y10
-	VMINPS       Y9, Y10, Y9
-	VMULPS       vectorsLog2E<>+0(SB), Y9, Y10
-	VADDPS       vectorsMagic<>+0(SB), Y10, Y10
-	VSUBPS       vectorsMagic<>+0(SB), Y10, Y11
-	VMULPS       vectorsLn2Hi<>+0(SB), Y11, Y12
-	VSUBPS       Y12, Y9, Y9
-	VMULPS       vectorsLn2Lo<>+0(SB), Y11, Y12
-	VSUBPS       Y12, Y9, Y9
-	VMULPS       vectorsTerm7<>+0(SB), Y9, Y12
-	VADDPS       vectorsTerm6<>+0(SB), Y12, Y12
-	VMULPS       Y9, Y12, Y12
-	VADDPS       vectorsTerm5<>+0(SB), Y12, Y12
-	VMULPS       Y9, Y12, Y12
-	VADDPS       vectorsTerm4<>+0(SB), Y12, Y12
-	VMULPS       Y9, Y12, Y12
-	VADDPS       vectorsTerm3<>+0(SB), Y12, Y12
-	VMULPS       Y9, Y12, Y12
-	VADDPS       vectorsTerm2<>+0(SB), Y12, Y12
-	VMULPS       Y9, Y12, Y12
-	VADDPS       vectorsOne<>+0(SB), Y12, Y12
-	VMULPS       Y9, Y12, Y12
-	VADDPS       vectorsOne<>+0(SB), Y12, Y12
-	VPSLLD       $0x17, Y10, Y10
-	VPADDD       vectorsOne<>+0(SB), Y10, Y10
-	VMULPS       Y10, Y12, Y9
-	VMOVUPS      Y9, 32(AX)
-	VEXTRACTF128 $0x01, Y9, X10
-	VCVTPS2PD    X9, Y9
+	VADDPD       Y11, Y3, Y3
+	VMOVUPS      32(CX), Y10
+	VSUBPS       Y0, Y10, Y10
+	VMULPS       Y1, Y10, Y10
+	VMOVUPS      vectorsLeast<>+0(SB), Y11
+	VMAXPS       Y10, Y11, Y10
+	VMOVUPS      vectorsMost<>+0(SB), Y11
+	VMINPS       Y10, Y11, Y10
+	VMULPS       vectorsLog2E<>+0(SB), Y10, Y11
+	VADDPS       vectorsMagic<>+0(SB), Y11, Y11
+	VSUBPS       vectorsMagic<>+0(SB), Y11, Y12
+	VMULPS       vectorsLn2Hi<>+0(SB), Y12, Y13
+	VSUBPS       Y13, Y10, Y10
+	VMULPS       vectorsLn2Lo<>+0(SB), Y12, Y13
+	VSUBPS       Y13, Y10, Y10
+	VMULPS       vectorsTerm7<>+0(SB), Y10, Y13
+	VADDPS       vectorsTerm6<>+0(SB), Y13, Y13
+	VMULPS       Y10, Y13, Y13
+	VADDPS       vectorsTerm5<>+0(SB), Y13, Y13
+	VMULPS       Y10, Y13, Y13
+	VADDPS       vectorsTerm4<>+0(SB), Y13, Y13
+	VMULPS       Y10, Y13, Y13
+	VADDPS       vectorsTerm3<>+0(SB), Y13, Y13
+	VMULPS       Y10, Y13, Y13
+	VADDPS       vectorsTerm2<>+0(SB), Y13, Y13
+	VMULPS       Y10, Y13, Y13
+	VADDPS       vectorsOne<>+0(SB), Y13, Y13
+	VMULPS       Y10, Y13, Y13
+	VADDPS       vectorsOne<>+0(SB), Y13, Y13
+	VPSLLD       $0x17, Y11, Y11
+	VPADDD       vectorsOne<>+0(SB), Y11, Y11
+	VMULPS       Y11, Y13, Y10
+	VMOVUPS      Y10, 32(AX)
+	VEXTRACTF128 $0x01, Y10, X11
 	VCVTPS2PD    X10, Y10
-	VADDPD       Y9, Y3, Y3
+	VCVTPS2PD    X11, Y11
 	VADDPD       Y10, Y4, Y4
-	VMOVUPS      64(CX), Y9
-	VSUBPS       Y0, Y9, Y9
-	VMOVUPS      vectorsLeast<>+0(SB), Y10
-	VMAXPS       Y9, Y10, Y9
-	VMOVUPS      vectorsMost<>+0(SB), Y10
-	VMINPS       Y9, Y10, Y9
-	VMULPS       vectorsLog2E<>+0(SB), Y9, Y10
-	VADDPS       vectorsMagic<>+0(SB), Y10, Y10
-	VSUBPS       vectorsMagic<>+0(SB), Y10, Y11
-	VMULPS       vectorsLn2Hi<>+0(SB), Y11, Y12
-	VSUBPS       Y12, Y9, Y9
-	VMULPS       vectorsLn2Lo<>+0(SB), Y11, Y12
-	VSUBPS       Y12, Y9, Y9
-	VMULPS       vectorsTerm7<>+0(SB), Y9, Y12
-	VADDPS       vectorsTerm6<>+0(SB), Y12, Y12
-	VMULPS       Y9, Y12, Y12
-	VADDPS       vectorsTerm5<>+0(SB), Y12, Y12
-	VMULPS       Y9, Y12, Y12
-	VADDPS       vectorsTerm4<>+0(SB), Y12, Y12
-	VMULPS       Y9, Y12, Y12
-	VADDPS       vectorsTerm3<>+0(SB), Y12, Y12
-	VMULPS       Y9, Y12, Y12
-	VADDPS       vectorsTerm2<>+0(SB), Y12, Y12
-	VMULPS       Y9, Y12, Y12
-	VADDPS       vectorsOne<>+0(SB), Y12, Y12
-	VMULPS       Y9, Y12, Y12
-	VADDPS       vectorsOne<>+0(SB), Y12, Y12
-	VPSLLD       $0x17, Y10, Y10
-	VPADDD       vectorsOne<>+0(SB), Y10, Y10
-	VMULPS       Y10, Y12, Y9
-	VMOVUPS      Y9, 64(AX)
-	VEXTRACTF128 $0x01, Y9, X10
-	VCVTPS2PD    X9, Y9
+	VADDPD       Y11, Y5, Y5
+	VMOVUPS      64(CX), Y10
+	VSUBPS       Y0, Y10, Y10
+	VMULPS       Y1, Y10, Y10
+	VMOVUPS      vectorsLeast<>+0(SB), Y11
+	VMAXPS       Y10, Y11, Y10
+	VMOVUPS      vectorsMost<>+0(SB), Y11
+	VMINPS       Y10, Y11, Y10
+	VMULPS       vectorsLog2E<>+0(SB), Y10, Y11
+	VADDPS       vectorsMagic<>+0(SB), Y11, Y11
+	VSUBPS       vectorsMagic<>+0(SB), Y11, Y12
+	VMULPS       vectorsLn2Hi<>+0(SB), Y12, Y13
+	VSUBPS       Y13, Y10, Y10
+	VMULPS       vectorsLn2Lo<>+0(SB), Y12, Y13
+	VSUBPS       Y13, Y10, Y10
+	VMULPS       vectorsTerm7<>+0(SB), Y10, Y13
+	VADDPS       vectorsTerm6<>+0(SB), Y13, Y13
+	VMULPS       Y10, Y13, Y13
+	VADDPS       vectorsTerm5<>+0(SB), Y13, Y13
+	VMULPS       Y10, Y13, Y13
+	VADDPS       vectorsTerm4<>+0(SB), Y13, Y13
+	VMULPS       Y10, Y13, Y13
+	VADDPS       vectorsTerm3<>+0(SB), Y13, Y13
+	VMULPS       Y10, Y13, Y13
+	VADDPS       vectorsTerm2<>+0(SB), Y13, Y13
+	VMULPS       Y10, Y13, Y13
+	VADDPS       vectorsOne<>+0(SB), Y13, Y13
+	VMULPS       Y10, Y13, Y13
+	VADDPS       vectorsOne<>+0(SB), Y13, Y13
+	VPSLLD       $0x17, Y11, Y11
+	VPADDD       vectorsOne<>+0(SB), Y11, Y11
+	VMULPS       Y11, Y13, Y10
+	VMOVUPS      Y10, 64(AX)
+	VEXTRACTF128 $0x01, Y10, X11
 	VCVTPS2PD    X10, Y10
-	VADDPD       Y9, Y5, Y5
+	VCVTPS2PD    X11, Y11
 	VADDPD       Y10, Y6, Y6
-	VMOVUPS      96(CX), Y9
-	VSUBPS       Y0, Y9, Y9
-	VMOVUPS      vectorsLeast<>+0(SB), Y10
-	VMAXPS       Y9, Y10, Y9
-	VMOVUPS      vectorsMost<>+0(SB), Y10
-	VMINPS       Y9, Y10, Y9
-	VMULPS       vectorsLog2E<>+0(SB), Y9, Y10
-	VADDPS       vectorsMagic<>+0(SB), Y10, Y10
-	VSUBPS       vectorsMagic<>+0(SB), Y10, Y11
-	VMULPS       vectorsLn2Hi<>+0(SB), Y11, Y12
-	VSUBPS       Y12, Y9, Y9
-	VMULPS       vectorsLn2Lo<>+0(SB), Y11, Y12
-	VSUBPS       Y12, Y9, Y9
-	VMULPS       vectorsTerm7<>+0(SB), Y9, Y12
-	VADDPS       vectorsTerm6<>+0(SB), Y12, Y12
-	VMULPS       Y9, Y12, Y12
-	VADDPS       vectorsTerm5<>+0(SB), Y12, Y12
-	VMULPS       Y9, Y12, Y12
-	VADDPS       vectorsTerm4<>+0(SB), Y12, Y12
-	VMULPS       Y9, Y12, Y12
-	VADDPS       vectorsTerm3<>+0(SB), Y12, Y12
-	VMULPS       Y9, Y12, Y12
-	VADDPS       vectorsTerm2<>+0(SB), Y12, Y12
-	VMULPS       Y9, Y12, Y12
-	VADDPS       vectorsOne<>+0(SB), Y12, Y12
-	VMULPS       Y9, Y12, Y12
-	VADDPS       vectorsOne<>+0(SB), Y12, Y12
-	VPSLLD       $0x17, Y10, Y10
-	VPADDD       vectorsOne<>+0(SB), Y10, Y10
-	VMULPS       Y10, Y12, Y9
-	VMOVUPS      Y9, 96(AX)
-	VEXTRACTF128 $0x01, Y9, X10
-	VCVTPS2PD    X9, Y9
+	VADDPD       Y11, Y7, Y7
+	VMOVUPS      96(CX), Y10
+	VSUBPS       Y0, Y10, Y10
+	VMULPS       Y1, Y10, Y10
+	VMOVUPS      vectorsLeast<>+0(SB), Y11
+	VMAXPS       Y10, Y11, Y10
+	VMOVUPS      vectorsMost<>+0(SB), Y11
+	VMINPS       Y10, Y11, Y10
+	VMULPS       vectorsLog2E<>+0(SB), Y10, Y11
+	VADDPS       vectorsMagic<>+0(SB), Y11, Y11
+	VSUBPS       vectorsMagic<>+0(SB), Y11, Y12
+	VMULPS       vectorsLn2Hi<>+0(SB), Y12, Y13
+	VSUBPS       Y13, Y10, Y10
+	VMULPS       vectorsLn2Lo<>+0(SB), Y12, Y13
+	VSUBPS       Y13, Y10, Y10
+	VMULPS       vectorsTerm7<>+0(SB), Y10, Y13
+	VADDPS       vectorsTerm6<>+0(SB), Y13, Y13
+	VMULPS       Y10, Y13, Y13
+	VADDPS       vectorsTerm5<>+0(SB), Y13, Y13
+	VMULPS       Y10, Y13, Y13
+	VADDPS       vectorsTerm4<>+0(SB), Y13, Y13
+	VMULPS       Y10, Y13, Y13
+	VADDPS       vectorsTerm3<>+0(SB), Y13, Y13
+	VMULPS       Y10, Y13, Y13
+	VADDPS       vectorsTerm2<>+0(SB), Y13, Y13
+	VMULPS       Y10, Y13, Y13
+	VADDPS       vectorsOne<>+0(SB), Y13, Y13
+	VMULPS       Y10, Y13, Y13
+	VADDPS       vectorsOne<>+0(SB), Y13, Y13
+	VPSLLD       $0x17, Y11, Y11
+	VPADDD       vectorsOne<>+0(SB), Y11, Y11
+	VMULPS       Y11, Y13, Y10
+	VMOVUPS      Y10, 96(AX)
+	VEXTRACTF128 $0x01, Y10, X11
 	VCVTPS2PD    X10, Y10
-	VADDPD       Y9, Y7, Y7
+	VCVTPS2PD    X11, Y11
 	VADDPD       Y10, Y8, Y8
+	VADDPD       Y11, Y9, Y9
 	ADDQ         $0x00000080, AX
 	ADDQ         $0x00000080, CX
 	DECQ         DX
 	JNZ          block
 	MOVQ         sums+0(FP), AX
-	VMOVUPS      Y1, (AX)
-	VMOVUPS      Y2, 32(AX)
-	VMOVUPS      Y3, 64(AX)
-	VMOVUPS      Y4, 96(AX)
-	VMOVUPS      Y5, 128(AX)
-	VMOVUPS      Y6, 160(AX)
-	VMOVUPS      Y7, 192(AX)
-	VMOVUPS      Y8, 224(AX)
+	VMOVUPS      Y2, (AX)
+	VMOVUPS      Y3, 32(AX)
+	VMOVUPS      Y4, 64(AX)
+	VMOVUPS      Y5, 96(AX)
+	VMOVUPS      Y6, 128(AX)
+	VMOVUPS      Y7, 160(AX)
+	VMOVUPS      Y8, 192(AX)
+	VMOVUPS      Y9, 224(AX)
 	VZEROUPPER
 	RET
 
@@ -1342,144 +1470,286 @@ TEXT ·siluAVX2(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 block:
 	VMOVUPS (CX), Y0
-	VMOVUPS vectorsOne<>+0(SB), Y2
 	VXORPS  vectorsSign<>+0(SB), Y0, Y1
-	VMOVUPS vectorsLeast<>+0(SB), Y3
-	VMAXPS  Y1, Y3, Y1
-	VMOVUPS vectorsMost<>+0(SB), Y3
-	VMINPS  Y1, Y3, Y1
-	VMULPS  vectorsLog2E<>+0(SB), Y1, Y3
-	VADDPS  vectorsMagic<>+0(SB), Y3, Y3
-	VSUBPS  vectorsMagic<>+0(SB), Y3, Y4
-	VMULPS  vectorsLn2Hi<>+0(SB), Y4, Y5
-	VSUBPS  Y5, Y1, Y1
-	VMULPS  vectorsLn2Lo<>+0(SB), Y4, Y5
-	VSUBPS  Y5, Y1, Y1
-	VMULPS  vectorsTerm7<>+0(SB), Y1, Y5
-	VADDPS  vectorsTerm6<>+0(SB), Y5, Y5
-	VMULPS  Y1, Y5, Y5
-	VADDPS  vectorsTerm5<>+0(SB), Y5, Y5
-	VMULPS  Y1, Y5, Y5
-	VADDPS  vectorsTerm4<>+0(SB), Y5, Y5
-	VMULPS  Y1, Y5, Y5
-	VADDPS  vectorsTerm3<>+0(SB), Y5, Y5
-	VMULPS  Y1, Y5, Y5
-	VADDPS  vectorsTerm2<>+0(SB), Y5, Y5
-	VMULPS  Y1, Y5, Y5
-	VADDPS  vectorsOne<>+0(SB), Y5, Y5
-	VMULPS  Y1, Y5, Y5
-	VADDPS  vectorsOne<>+0(SB), Y5, Y5
-	VPSLLD  $0x17, Y3, Y3
-	VPADDD  vectorsOne<>+0(SB), Y3, Y3
-	VMULPS  Y3, Y5, Y1
-	VADDPS  Y2, Y1, Y1
-	VDIVPS  Y1, Y2, Y1
-	VMULPS  Y1, Y0, Y0
+	VMOVUPS vectorsLeast<>+0(SB), Y2
+	VMAXPS  Y1, Y2, Y1
+	VMOVUPS vectorsMost<>+0(SB), Y2
+	VMINPS  Y1, Y2, Y1
+	VMULPS  vectorsLog2E<>+0(SB), Y1, Y2
+	VADDPS  vectorsMagic<>+0(SB), Y2, Y2
+	VSUBPS  vectorsMagic<>+0(SB), Y2, Y3
+	VMULPS  vectorsLn2Hi<>+0(SB), Y3, Y4
+	VSUBPS  Y4, Y1, Y1
+	VMULPS  vectorsLn2Lo<>+0(SB), Y3, Y4
+	VSUBPS  Y4, Y1, Y1
+	VMULPS  vectorsTerm7<>+0(SB), Y1, Y4
+	VADDPS  vectorsTerm6<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  vectorsTerm5<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  vectorsTerm4<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  vectorsTerm3<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  vectorsTerm2<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  vectorsOne<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  vectorsOne<>+0(SB), Y4, Y4
+	VPSLLD  $0x17, Y2, Y2
+	VPADDD  vectorsOne<>+0(SB), Y2, Y2
+	VMULPS  Y2, Y4, Y1
+	VADDPS  vectorsOne<>+0(SB), Y1, Y1
+	VDIVPS  Y1, Y0, Y1
+	VMOVUPS Y1, (AX)
+	VMOVUPS 32(CX), Y0
+	VXORPS  vectorsSign<>+0(SB), Y0, Y1
+	VMOVUPS vectorsLeast<>+0(SB), Y2
+	VMAXPS  Y1, Y2, Y1
+	VMOVUPS vectorsMost<>+0(SB), Y2
+	VMINPS  Y1, Y2, Y1
+	VMULPS  vectorsLog2E<>+0(SB), Y1, Y2
+	VADDPS  vectorsMagic<>+0(SB), Y2, Y2
+	VSUBPS  vectorsMagic<>+0(SB), Y2, Y3
+	VMULPS  vectorsLn2Hi<>+0(SB), Y3, Y4
+	VSUBPS  Y4, Y1, Y1
+	VMULPS  vectorsLn2Lo<>+0(SB), Y3, Y4
+	VSUBPS  Y4, Y1, Y1
+	VMULPS  vectorsTerm7<>+0(SB), Y1, Y4
+	VADDPS  vectorsTerm6<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  vectorsTerm5<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  vectorsTerm4<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  vectorsTerm3<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  vectorsTerm2<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  vectorsOne<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  vectorsOne<>+0(SB), Y4, Y4
+	VPSLLD  $0x17, Y2, Y2
+	VPADDD  vectorsOne<>+0(SB), Y2, Y2
+	VMULPS  Y2, Y4, Y1
+	VADDPS  vectorsOne<>+0(SB), Y1, Y1
+	VDIVPS  Y1, Y0, Y1
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS 64(CX), Y0
+	VXORPS  vectorsSign<>+0(SB), Y0, Y1
+	VMOVUPS vectorsLeast<>+0(SB), Y2
+	VMAXPS  Y1, Y2, Y1
+	VMOVUPS vectorsMost<>+0(SB), Y2
+	VMINPS  Y1, Y2, Y1
+	VMULPS  vectorsLog2E<>+0(SB), Y1, Y2
+	VADDPS  vectorsMagic<>+0(SB), Y2, Y2
+	VSUBPS  vectorsMagic<>+0(SB), Y2, Y3
+	VMULPS  vectorsLn2Hi<>+0(SB), Y3, Y4
+	VSUBPS  Y4, Y1, Y1
+	VMULPS  vectorsLn2Lo<>+0(SB), Y3, Y4
+	VSUBPS  Y4, Y1, Y1
+	VMULPS  vectorsTerm7<>+0(SB), Y1, Y4
+	VADDPS  vectorsTerm6<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  vectorsTerm5<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  vectorsTerm4<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  vectorsTerm3<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  vectorsTerm2<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  vectorsOne<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  vectorsOne<>+0(SB), Y4, Y4
+	VPSLLD  $0x17, Y2, Y2
+	VPADDD  vectorsOne<>+0(SB), Y2, Y2
+	VMULPS  Y2, Y4, Y1
+	VADDPS  vectorsOne<>+0(SB), Y1, Y1
+	VDIVPS  Y1, Y0, Y1
+	VMOVUPS Y1, 64(AX)
+	VMOVUPS 96(CX), Y0
+	VXORPS  vectorsSign<>+0(SB), Y0, Y1
+	VMOVUPS vectorsLeast<>+0(SB), Y2
+	VMAXPS  Y1, Y2, Y1
+	VMOVUPS vectorsMost<>+0(SB), Y2
+	VMINPS  Y1, Y2, Y1
+	VMULPS  vectorsLog2E<>+0(SB), Y1, Y2
+	VADDPS  vectorsMagic<>+0(SB), Y2, Y2
+	VSUBPS  vectorsMagic<>+0(SB), Y2, Y3
+	VMULPS  vectorsLn2Hi<>+0(SB), Y3, Y4
+	VSUBPS  Y4, Y1, Y1
+	VMULPS  vectorsLn2Lo<>+0(SB), Y3, Y4
+	VSUBPS  Y4, Y1, Y1
+	VMULPS  vectorsTerm7<>+0(SB), Y1, Y4
+	VADDPS  vectorsTerm6<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  vectorsTerm5<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  vectorsTerm4<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  vectorsTerm3<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  vectorsTerm2<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  vectorsOne<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  vectorsOne<>+0(SB), Y4, Y4
+	VPSLLD  $0x17, Y2, Y2
+	VPADDD  vectorsOne<>+0(SB), Y2, Y2
+	VMULPS  Y2, Y4, Y1
+	VADDPS  vectorsOne<>+0(SB), Y1, Y1
+	VDIVPS  Y1, Y0, Y1
+	VMOVUPS Y1, 96(AX)
+	ADDQ    $0x00000080, AX
+	ADDQ    $0x00000080, CX
+	DECQ    DX
+	JNZ     block
+	VZEROUPPER
+	RET
+
+// func sigmoidAVX2(dst *float32, x *float32, n int)
+// Requires: AVX, AVX2
+TEXT ·sigmoidAVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+block:
+	VMOVUPS (CX), Y0
+	VXORPS  vectorsSign<>+0(SB), Y0, Y0
+	VMOVUPS vectorsLeast<>+0(SB), Y1
+	VMAXPS  Y0, Y1, Y0
+	VMOVUPS vectorsMost<>+0(SB), Y1
+	VMINPS  Y0, Y1, Y0
+	VMULPS  vectorsLog2E<>+0(SB), Y0, Y1
+	VADDPS  vectorsMagic<>+0(SB), Y1, Y1
+	VSUBPS  vectorsMagic<>+0(SB), Y1, Y2
+	VMULPS  vectorsLn2Hi<>+0(SB), Y2, Y3
+	VSUBPS  Y3, Y0, Y0
+	VMULPS  vectorsLn2Lo<>+0(SB), Y2, Y3
+	VSUBPS  Y3, Y0, Y0
+	VMULPS  vectorsTerm7<>+0(SB), Y0, Y3
+	VADDPS  vectorsTerm6<>+0(SB), Y3, Y3
+	VMULPS  Y0, Y3, Y3
+	VADDPS  vectorsTerm5<>+0(SB), Y3, Y3
+	VMULPS  Y0, Y3, Y3
+	VADDPS  vectorsTerm4<>+0(SB), Y3, Y3
+	VMULPS  Y0, Y3, Y3
+	VADDPS  vectorsTerm3<>+0(SB), Y3, Y3
+	VMULPS  Y0, Y3, Y3
+	VADDPS  vectorsTerm2<>+0(SB), Y3, Y3
+	VMULPS  Y0, Y3, Y3
+	VADDPS  vectorsOne<>+0(SB), Y3, Y3
+	VMULPS  Y0, Y3, Y3
+	VADDPS  vectorsOne<>+0(SB), Y3, Y3
+	VPSLLD  $0x17, Y1, Y1
+	VPADDD  vectorsOne<>+0(SB), Y1, Y1
+	VMULPS  Y1, Y3, Y0
+	VADDPS  vectorsOne<>+0(SB), Y0, Y0
+	VMOVUPS vectorsOne<>+0(SB), Y1
+	VDIVPS  Y0, Y1, Y0
 	VMOVUPS Y0, (AX)
 	VMOVUPS 32(CX), Y0
-	VMOVUPS vectorsOne<>+0(SB), Y2
-	VXORPS  vectorsSign<>+0(SB), Y0, Y1
-	VMOVUPS vectorsLeast<>+0(SB), Y3
-	VMAXPS  Y1, Y3, Y1
-	VMOVUPS vectorsMost<>+0(SB), Y3
-	VMINPS  Y1, Y3, Y1
-	VMULPS  vectorsLog2E<>+0(SB), Y1, Y3
-	VADDPS  vectorsMagic<>+0(SB), Y3, Y3
-	VSUBPS  vectorsMagic<>+0(SB), Y3, Y4
-	VMULPS  vectorsLn2Hi<>+0(SB), Y4, Y5
-	VSUBPS  Y5, Y1, Y1
-	VMULPS  vectorsLn2Lo<>+0(SB), Y4, Y5
-	VSUBPS  Y5, Y1, Y1
-	VMULPS  vectorsTerm7<>+0(SB), Y1, Y5
-	VADDPS  vectorsTerm6<>+0(SB), Y5, Y5
-	VMULPS  Y1, Y5, Y5
-	VADDPS  vectorsTerm5<>+0(SB), Y5, Y5
-	VMULPS  Y1, Y5, Y5
-	VADDPS  vectorsTerm4<>+0(SB), Y5, Y5
-	VMULPS  Y1, Y5, Y5
-	VADDPS  vectorsTerm3<>+0(SB), Y5, Y5
-	VMULPS  Y1, Y5, Y5
-	VADDPS  vectorsTerm2<>+0(SB), Y5, Y5
-	VMULPS  Y1, Y5, Y5
-	VADDPS  vectorsOne<>+0(SB), Y5, Y5
-	VMULPS  Y1, Y5, Y5
-	VADDPS  vectorsOne<>+0(SB), Y5, Y5
-	VPSLLD  $0x17, Y3, Y3
-	VPADDD  vectorsOne<>+0(SB), Y3, Y3
-	VMULPS  Y3, Y5, Y1
-	VADDPS  Y2, Y1, Y1
-	VDIVPS  Y1, Y2, Y1
-	VMULPS  Y1, Y0, Y0
+	VXORPS  vectorsSign<>+0(SB), Y0, Y0
+	VMOVUPS vectorsLeast<>+0(SB), Y1
+	VMAXPS  Y0, Y1, Y0
+	VMOVUPS vectorsMost<>+0(SB), Y1
+	VMINPS  Y0, Y1, Y0
+	VMULPS  vectorsLog2E<>+0(SB), Y0, Y1
+	VADDPS  vectorsMagic<>+0(SB), Y1, Y1
+	VSUBPS  vectorsMagic<>+0(SB), Y1, Y2
+	VMULPS  vectorsLn2Hi<>+0(SB), Y2, Y3
+	VSUBPS  Y3, Y0, Y0
+	VMULPS  vectorsLn2Lo<>+0(SB), Y2, Y3
+	VSUBPS  Y3, Y0, Y0
+	VMULPS  vectorsTerm7<>+0(SB), Y0, Y3
+	VADDPS  vectorsTerm6<>+0(SB), Y3, Y3
+	VMULPS  Y0, Y3, Y3
+	VADDPS  vectorsTerm5<>+0(SB), Y3, Y3
+	VMULPS  Y0, Y3, Y3
+	VADDPS  vectorsTerm4<>+0(SB), Y3, Y3
+	VMULPS  Y0, Y3, Y3
+	VADDPS  vectorsTerm3<>+0(SB), Y3, Y3
+	VMULPS  Y0, Y3, Y3
+	VADDPS  vectorsTerm2<>+0(SB), Y3, Y3
+	VMULPS  Y0, Y3, Y3
+	VADDPS  vectorsOne<>+0(SB), Y3, Y3
+	VMULPS  Y0, Y3, Y3
+	VADDPS  vectorsOne<>+0(SB), Y3, Y3
+	VPSLLD  $0x17, Y1, Y1
+	VPADDD  vectorsOne<>+0(SB), Y1, Y1
+	VMULPS  Y1, Y3, Y0
+	VADDPS  vectorsOne<>+0(SB), Y0, Y0
+	VMOVUPS vectorsOne<>+0(SB), Y1
+	VDIVPS  Y0, Y1, Y0
 	VMOVUPS Y0, 32(AX)
 	VMOVUPS 64(CX), Y0
-	VMOVUPS vectorsOne<>+0(SB), Y2
-	VXORPS  vectorsSign<>+0(SB), Y0, Y1
-	VMOVUPS vectorsLeast<>+0(SB), Y3
-	VMAXPS  Y1, Y3, Y1
-	VMOVUPS vectorsMost<>+0(SB), Y3
-	VMINPS  Y1, Y3, Y1
-	VMULPS  vectorsLog2E<>+0(SB), Y1, Y3
-	VADDPS  vectorsMagic<>+0(SB), Y3, Y3
-	VSUBPS  vectorsMagic<>+0(SB), Y3, Y4
-	VMULPS  vectorsLn2Hi<>+0(SB), Y4, Y5
-	VSUBPS  Y5, Y1, Y1
-	VMULPS  vectorsLn2Lo<>+0(SB), Y4, Y5
-	VSUBPS  Y5, Y1, Y1
-	VMULPS  vectorsTerm7<>+0(SB), Y1, Y5
-	VADDPS  vectorsTerm6<>+0(SB), Y5, Y5
-	VMULPS  Y1, Y5, Y5
-	VADDPS  vectorsTerm5<>+0(SB), Y5, Y5
-	VMULPS  Y1, Y5, Y5
-	VADDPS  vectorsTerm4<>+0(SB), Y5, Y5
-	VMULPS  Y1, Y5, Y5
-	VADDPS  vectorsTerm3<>+0(SB), Y5, Y5
-	VMULPS  Y1, Y5, Y5
-	VADDPS  vectorsTerm2<>+0(SB), Y5, Y5
-	VMULPS  Y1, Y5, Y5
-	VADDPS  vectorsOne<>+0(SB), Y5, Y5
-	VMULPS  Y1, Y5, Y5
-	VADDPS  vectorsOne<>+0(SB), Y5, Y5
-	VPSLLD  $0x17, Y3, Y3
-	VPADDD  vectorsOne<>+0(SB), Y3, Y3
-	VMULPS  Y3, Y5, Y1
-	VADDPS  Y2, Y1, Y1
-	VDIVPS  Y1, Y2, Y1
-	VMULPS  Y1, Y0, Y0
+	VXORPS  vectorsSign<>+0(SB), Y0, Y0
+	VMOVUPS vectorsLeast<>+0(SB), Y1
+	VMAXPS  Y0, Y1, Y0
+	VMOVUPS vectorsMost<>+0(SB), Y1
+	VMINPS  Y0, Y1, Y0
+	VMULPS  vectorsLog2E<>+0(SB), Y0, Y1
+	VADDPS  vectorsMagic<>+0(SB), Y1, Y1
+	VSUBPS  vectorsMagic<>+0(SB), Y1, Y2
+	VMULPS  vectorsLn2Hi<>+0(SB), Y2, Y3
+	VSUBPS  Y3, Y0, Y0
+	VMULPS  vectorsLn2Lo<>+0(SB), Y2, Y3
+	VSUBPS  Y3, Y0, Y0
+	VMULPS  vectorsTerm7<>+0(SB), Y0, Y3
+	VADDPS  vectorsTerm6<>+0(SB), Y3, Y3
+	VMULPS  Y0, Y3, Y3
+	VADDPS  vectorsTerm5<>+0(SB), Y3, Y3
+	VMULPS  Y0, Y3, Y3
+	VADDPS  vectorsTerm4<>+0(SB), Y3, Y3
+	VMULPS  Y0, Y3, Y3
+	VADDPS  vectorsTerm3<>+0(SB), Y3, Y3
+	VMULPS  Y0, Y3, Y3
+	VADDPS  vectorsTerm2<>+0(SB), Y3, Y3
+	VMULPS  Y0, Y3, Y3
+	VADDPS  vectorsOne<>+0(SB), Y3, Y3
+	VMULPS  Y0, Y3, Y3
+	VADDPS  vectorsOne<>+0(SB), Y3, Y3
+	VPSLLD  $0x17, Y1, Y1
+	VPADDD  vectorsOne<>+0(SB), Y1, Y1
+	VMULPS  Y1, Y3, Y0
+	VADDPS  vectorsOne<>+0(SB), Y0, Y0
+	VMOVUPS vectorsOne<>+0(SB), Y1
+	VDIVPS  Y0, Y1, Y0
 	VMOVUPS Y0, 64(AX)
 	VMOVUPS 96(CX), Y0
-	VMOVUPS vectorsOne<>+0(SB), Y2
-	VXORPS  vectorsSign<>+0(SB), Y0, Y1
-	VMOVUPS vectorsLeast<>+0(SB), Y3
-	VMAXPS  Y1, Y3, Y1
-	VMOVUPS vectorsMost<>+0(SB), Y3
-	VMINPS  Y1, Y3, Y1
-	VMULPS  vectorsLog2E<>+0(SB), Y1, Y3
-	VADDPS  vectorsMagic<>+0(SB), Y3, Y3
-	VSUBPS  vectorsMagic<>+0(SB), Y3, Y4
-	VMULPS  vectorsLn2Hi<>+0(SB), Y4, Y5
-	VSUBPS  Y5, Y1, Y1
-	VMULPS  vectorsLn2Lo<>+0(SB), Y4, Y5
-	VSUBPS  Y5, Y1, Y1
-	VMULPS  vectorsTerm7<>+0(SB), Y1, Y5
-	VADDPS  vectorsTerm6<>+0(SB), Y5, Y5
-	VMULPS  Y1, Y5, Y5
-	VADDPS  vectorsTerm5<>+0(SB), Y5, Y5
-	VMULPS  Y1, Y5, Y5
-	VADDPS  vectorsTerm4<>+0(SB), Y5, Y5
-	VMULPS  Y1, Y5, Y5
-	VADDPS  vectorsTerm3<>+0(SB), Y5, Y5
-	VMULPS  Y1, Y5, Y5
-	VADDPS  vectorsTerm2<>+0(SB), Y5, Y5
-	VMULPS  Y1, Y5, Y5
-	VADDPS  vectorsOne<>+0(SB), Y5, Y5
-	VMULPS  Y1, Y5, Y5
-	VADDPS  vectorsOne<>+0(SB), Y5, Y5
-	VPSLLD  $0x17, Y3, Y3
-	VPADDD  vectorsOne<>+0(SB), Y3, Y3
-	VMULPS  Y3, Y5, Y1
-	VADDPS  Y2, Y1, Y1
-	VDIVPS  Y1, Y2, Y1
-	VMULPS  Y1, Y0, Y0
+	VXORPS  vectorsSign<>+0(SB), Y0, Y0
+	VMOVUPS vectorsLeast<>+0(SB), Y1
+	VMAXPS  Y0, Y1, Y0
+	VMOVUPS vectorsMost<>+0(SB), Y1
+	VMINPS  Y0, Y1, Y0
+	VMULPS  vectorsLog2E<>+0(SB), Y0, Y1
+	VADDPS  vectorsMagic<>+0(SB), Y1, Y1
+	VSUBPS  vectorsMagic<>+0(SB), Y1, Y2
+	VMULPS  vectorsLn2Hi<>+0(SB), Y2, Y3
+	VSUBPS  Y3, Y0, Y0
+	VMULPS  vectorsLn2Lo<>+0(SB), Y2, Y3
+	VSUBPS  Y3, Y0, Y0
+	VMULPS  vectorsTerm7<>+0(SB), Y0, Y3
+	VADDPS  vectorsTerm6<>+0(SB), Y3, Y3
+	VMULPS  Y0, Y3, Y3
+	VADDPS  vectorsTerm5<>+0(SB), Y3, Y3
+	VMULPS  Y0, Y3, Y3
+	VADDPS  vectorsTerm4<>+0(SB), Y3, Y3
+	VMULPS  Y0, Y3, Y3
+	VADDPS  vectorsTerm3<>+0(SB), Y3, Y3
+	VMULPS  Y0, Y3, Y3
+	VADDPS  vectorsTerm2<>+0(SB), Y3, Y3
+	VMULPS  Y0, Y3, Y3
+	VADDPS  vectorsOne<>+0(SB), Y3, Y3
+	VMULPS  Y0, Y3, Y3
+	VADDPS  vectorsOne<>+0(SB), Y3, Y3
+	VPSLLD  $0x17, Y1, Y1
+	VPADDD  vectorsOne<>+0(SB), Y1, Y1
+	VMULPS  Y1, Y3, Y0
+	VADDPS  vectorsOne<>+0(SB), Y0, Y0
+	VMOVUPS vectorsOne<>+0(SB), Y1
+	VDIVPS  Y0, Y1, Y0
 	VMOVUPS Y0, 96(AX)
 	ADDQ    $0x00000080, AX
 	ADDQ    $0x00000080, CX
@@ -1711,37 +1981,37 @@ TEXT ·siluGradAVX2(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 block:
 	VMOVUPS (DX), Y0
-	VMOVUPS vectorsOne<>+0(SB), Y2
 	VXORPS  vectorsSign<>+0(SB), Y0, Y1
-	VMOVUPS vectorsLeast<>+0(SB), Y3
-	VMAXPS  Y1, Y3, Y1
-	VMOVUPS vectorsMost<>+0(SB), Y3
-	VMINPS  Y1, Y3, Y1
-	VMULPS  vectorsLog2E<>+0(SB), Y1, Y3
-	VADDPS  vectorsMagic<>+0(SB), Y3, Y3
-	VSUBPS  vectorsMagic<>+0(SB), Y3, Y4
-	VMULPS  vectorsLn2Hi<>+0(SB), Y4, Y5
-	VSUBPS  Y5, Y1, Y1
-	VMULPS  vectorsLn2Lo<>+0(SB), Y4, Y5
-	VSUBPS  Y5, Y1, Y1
-	VMULPS  vectorsTerm7<>+0(SB), Y1, Y5
-	VADDPS  vectorsTerm6<>+0(SB), Y5, Y5
-	VMULPS  Y1, Y5, Y5
-	VADDPS  vectorsTerm5<>+0(SB), Y5, Y5
-	VMULPS  Y1, Y5, Y5
-	VADDPS  vectorsTerm4<>+0(SB), Y5, Y5
-	VMULPS  Y1, Y5, Y5
-	VADDPS  vectorsTerm3<>+0(SB), Y5, Y5
-	VMULPS  Y1, Y5, Y5
-	VADDPS  vectorsTerm2<>+0(SB), Y5, Y5
-	VMULPS  Y1, Y5, Y5
-	VADDPS  vectorsOne<>+0(SB), Y5, Y5
-	VMULPS  Y1, Y5, Y5
-	VADDPS  vectorsOne<>+0(SB), Y5, Y5
-	VPSLLD  $0x17, Y3, Y3
-	VPADDD  vectorsOne<>+0(SB), Y3, Y3
-	VMULPS  Y3, Y5, Y1
-	VADDPS  Y2, Y1, Y1
+	VMOVUPS vectorsLeast<>+0(SB), Y2
+	VMAXPS  Y1, Y2, Y1
+	VMOVUPS vectorsMost<>+0(SB), Y2
+	VMINPS  Y1, Y2, Y1
+	VMULPS  vectorsLog2E<>+0(SB), Y1, Y2
+	VADDPS  vectorsMagic<>+0(SB), Y2, Y2
+	VSUBPS  vectorsMagic<>+0(SB), Y2, Y3
+	VMULPS  vectorsLn2Hi<>+0(SB), Y3, Y4
+	VSUBPS  Y4, Y1, Y1
+	VMULPS  vectorsLn2Lo<>+0(SB), Y3, Y4
+	VSUBPS  Y4, Y1, Y1
+	VMULPS  vectorsTerm7<>+0(SB), Y1, Y4
+	VADDPS  vectorsTerm6<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  vectorsTerm5<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  vectorsTerm4<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  vectorsTerm3<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  vectorsTerm2<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  vectorsOne<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  vectorsOne<>+0(SB), Y4, Y4
+	VPSLLD  $0x17, Y2, Y2
+	VPADDD  vectorsOne<>+0(SB), Y2, Y2
+	VMULPS  Y2, Y4, Y1
+	VADDPS  vectorsOne<>+0(SB), Y1, Y1
+	VMOVUPS vectorsOne<>+0(SB), Y2
 	VDIVPS  Y1, Y2, Y1
 	VMOVUPS vectorsOne<>+0(SB), Y2
 	VSUBPS  Y1, Y2, Y3
@@ -1751,37 +2021,37 @@ block:
 	VMULPS  (CX), Y3, Y3
 	VMOVUPS Y3, (AX)
 	VMOVUPS 32(DX), Y0
-	VMOVUPS vectorsOne<>+0(SB), Y2
 	VXORPS  vectorsSign<>+0(SB), Y0, Y1
-	VMOVUPS vectorsLeast<>+0(SB), Y3
-	VMAXPS  Y1, Y3, Y1
-	VMOVUPS vectorsMost<>+0(SB), Y3
-	VMINPS  Y1, Y3, Y1
-	VMULPS  vectorsLog2E<>+0(SB), Y1, Y3
-	VADDPS  vectorsMagic<>+0(SB), Y3, Y3
-	VSUBPS  vectorsMagic<>+0(SB), Y3, Y4
-	VMULPS  vectorsLn2Hi<>+0(SB), Y4, Y5
-	VSUBPS  Y5, Y1, Y1
-	VMULPS  vectorsLn2Lo<>+0(SB), Y4, Y5
-	VSUBPS  Y5, Y1, Y1
-	VMULPS  vectorsTerm7<>+0(SB), Y1, Y5
-	VADDPS  vectorsTerm6<>+0(SB), Y5, Y5
-	VMULPS  Y1, Y5, Y5
-	VADDPS  vectorsTerm5<>+0(SB), Y5, Y5
-	VMULPS  Y1, Y5, Y5
-	VADDPS  vectorsTerm4<>+0(SB), Y5, Y5
-	VMULPS  Y1, Y5, Y5
-	VADDPS  vectorsTerm3<>+0(SB), Y5, Y5
-	VMULPS  Y1, Y5, Y5
-	VADDPS  vectorsTerm2<>+0(SB), Y5, Y5
-	VMULPS  Y1, Y5, Y5
-	VADDPS  vectorsOne<>+0(SB), Y5, Y5
-	VMULPS  Y1, Y5, Y5
-	VADDPS  vectorsOne<>+0(SB), Y5, Y5
-	VPSLLD  $0x17, Y3, Y3
-	VPADDD  vectorsOne<>+0(SB), Y3, Y3
-	VMULPS  Y3, Y5, Y1
-	VADDPS  Y2, Y1, Y1
+	VMOVUPS vectorsLeast<>+0(SB), Y2
+	VMAXPS  Y1, Y2, Y1
+	VMOVUPS vectorsMost<>+0(SB), Y2
+	VMINPS  Y1, Y2, Y1
+	VMULPS  vectorsLog2E<>+0(SB), Y1, Y2
+	VADDPS  vectorsMagic<>+0(SB), Y2, Y2
+	VSUBPS  vectorsMagic<>+0(SB), Y2, Y3
+	VMULPS  vectorsLn2Hi<>+0(SB), Y3, Y4
+	VSUBPS  Y4, Y1, Y1
+	VMULPS  vectorsLn2Lo<>+0(SB), Y3, Y4
+	VSUBPS  Y4, Y1, Y1
+	VMULPS  vectorsTerm7<>+0(SB), Y1, Y4
+	VADDPS  vectorsTerm6<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  vectorsTerm5<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  vectorsTerm4<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  vectorsTerm3<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  vectorsTerm2<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  vectorsOne<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  vectorsOne<>+0(SB), Y4, Y4
+	VPSLLD  $0x17, Y2, Y2
+	VPADDD  vectorsOne<>+0(SB), Y2, Y2
+	VMULPS  Y2, Y4, Y1
+	VADDPS  vectorsOne<>+0(SB), Y1, Y1
+	VMOVUPS vectorsOne<>+0(SB), Y2
 	VDIVPS  Y1, Y2, Y1
 	VMOVUPS vectorsOne<>+0(SB), Y2
 	VSUBPS  Y1, Y2, Y3
@@ -1791,37 +2061,37 @@ block:
 	VMULPS  32(CX), Y3, Y3
 	VMOVUPS Y3, 32(AX)
 	VMOVUPS 64(DX), Y0
-	VMOVUPS vectorsOne<>+0(SB), Y2
 	VXORPS  vectorsSign<>+0(SB), Y0, Y1
-	VMOVUPS vectorsLeast<>+0(SB), Y3
-	VMAXPS  Y1, Y3, Y1
-	VMOVUPS vectorsMost<>+0(SB), Y3
-	VMINPS  Y1, Y3, Y1
-	VMULPS  vectorsLog2E<>+0(SB), Y1, Y3
-	VADDPS  vectorsMagic<>+0(SB), Y3, Y3
-	VSUBPS  vectorsMagic<>+0(SB), Y3, Y4
-	VMULPS  vectorsLn2Hi<>+0(SB), Y4, Y5
-	VSUBPS  Y5, Y1, Y1
-	VMULPS  vectorsLn2Lo<>+0(SB), Y4, Y5
-	VSUBPS  Y5, Y1, Y1
-	VMULPS  vectorsTerm7<>+0(SB), Y1, Y5
-	VADDPS  vectorsTerm6<>+0(SB), Y5, Y5
-	VMULPS  Y1, Y5, Y5
-	VADDPS  vectorsTerm5<>+0(SB), Y5, Y5
-	VMULPS  Y1, Y5, Y5
-	VADDPS  vectorsTerm4<>+0(SB), Y5, Y5
-	VMULPS  Y1, Y5, Y5
-	VADDPS  vectorsTerm3<>+0(SB), Y5, Y5
-	VMULPS  Y1, Y5, Y5
-	VADDPS  vectorsTerm2<>+0(SB), Y5, Y5
-	VMULPS  Y1, Y5, Y5
-	VADDPS  vectorsOne<>+0(SB), Y5, Y5
-	VMULPS  Y1, Y5, Y5
-	VADDPS  vectorsOne<>+0(SB), Y5, Y5
-	VPSLLD  $0x17, Y3, Y3
-	VPADDD  vectorsOne<>+0(SB), Y3, Y3
-	VMULPS  Y3, Y5, Y1
-	VADDPS  Y2, Y1, Y1
+	VMOVUPS vectorsLeast<>+0(SB), Y2
+	VMAXPS  Y1, Y2, Y1
+	VMOVUPS vectorsMost<>+0(SB), Y2
+	VMINPS  Y1, Y2, Y1
+	VMULPS  vectorsLog2E<>+0(SB), Y1, Y2
+	VADDPS  vectorsMagic<>+0(SB), Y2, Y2
+	VSUBPS  vectorsMagic<>+0(SB), Y2, Y3
+	VMULPS  vectorsLn2Hi<>+0(SB), Y3, Y4
+	VSUBPS  Y4, Y1, Y1
+	VMULPS  vectorsLn2Lo<>+0(SB), Y3, Y4
+	VSUBPS  Y4, Y1, Y1
+	VMULPS  vectorsTerm7<>+0(SB), Y1, Y4
+	VADDPS  vectorsTerm6<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  vectorsTerm5<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  vectorsTerm4<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  vectorsTerm3<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  vectorsTerm2<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  vectorsOne<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  vectorsOne<>+0(SB), Y4, Y4
+	VPSLLD  $0x17, Y2, Y2
+	VPADDD  vectorsOne<>+0(SB), Y2, Y2
+	VMULPS  Y2, Y4, Y1
+	VADDPS  vectorsOne<>+0(SB), Y1, Y1
+	VMOVUPS vectorsOne<>+0(SB), Y2
 	VDIVPS  Y1, Y2, Y1
 	VMOVUPS vectorsOne<>+0(SB), Y2
 	VSUBPS  Y1, Y2, Y3
@@ -1831,37 +2101,37 @@ block:
 	VMULPS  64(CX), Y3, Y3
 	VMOVUPS Y3, 64(AX)
 	VMOVUPS 96(DX), Y0
-	VMOVUPS vectorsOne<>+0(SB), Y2
 	VXORPS  vectorsSign<>+0(SB), Y0, Y1
-	VMOVUPS vectorsLeast<>+0(SB), Y3
-	VMAXPS  Y1, Y3, Y1
-	VMOVUPS vectorsMost<>+0(SB), Y3
-	VMINPS  Y1, Y3, Y1
-	VMULPS  vectorsLog2E<>+0(SB), Y1, Y3
-	VADDPS  vectorsMagic<>+0(SB), Y3, Y3
-	VSUBPS  vectorsMagic<>+0(SB), Y3, Y4
-	VMULPS  vectorsLn2Hi<>+0(SB), Y4, Y5
-	VSUBPS  Y5, Y1, Y1
-	VMULPS  vectorsLn2Lo<>+0(SB), Y4, Y5
-	VSUBPS  Y5, Y1, Y1
-	VMULPS  vectorsTerm7<>+0(SB), Y1, Y5
-	VADDPS  vectorsTerm6<>+0(SB), Y5, Y5
-	VMULPS  Y1, Y5, Y5
-	VADDPS  vectorsTerm5<>+0(SB), Y5, Y5
-	VMULPS  Y1, Y5, Y5
-	VADDPS  vectorsTerm4<>+0(SB), Y5, Y5
-	VMULPS  Y1, Y5, Y5
-	VADDPS  vectorsTerm3<>+0(SB), Y5, Y5
-	VMULPS  Y1, Y5, Y5
-	VADDPS  vectorsTerm2<>+0(SB), Y5, Y5
-	VMULPS  Y1, Y5, Y5
-	VADDPS  vectorsOne<>+0(SB), Y5, Y5
-	VMULPS  Y1, Y5, Y5
-	VADDPS  vectorsOne<>+0(SB), Y5, Y5
-	VPSLLD  $0x17, Y3, Y3
-	VPADDD  vectorsOne<>+0(SB), Y3, Y3
-	VMULPS  Y3, Y5, Y1
-	VADDPS  Y2, Y1, Y1
+	VMOVUPS vectorsLeast<>+0(SB), Y2
+	VMAXPS  Y1, Y2, Y1
+	VMOVUPS vectorsMost<>+0(SB), Y2
+	VMINPS  Y1, Y2, Y1
+	VMULPS  vectorsLog2E<>+0(SB), Y1, Y2
+	VADDPS  vectorsMagic<>+0(SB), Y2, Y2
+	VSUBPS  vectorsMagic<>+0(SB), Y2, Y3
+	VMULPS  vectorsLn2Hi<>+0(SB), Y3, Y4
+	VSUBPS  Y4, Y1, Y1
+	VMULPS  vectorsLn2Lo<>+0(SB), Y3, Y4
+	VSUBPS  Y4, Y1, Y1
+	VMULPS  vectorsTerm7<>+0(SB), Y1, Y4
+	VADDPS  vectorsTerm6<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  vectorsTerm5<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  vectorsTerm4<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  vectorsTerm3<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  vectorsTerm2<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  vectorsOne<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  vectorsOne<>+0(SB), Y4, Y4
+	VPSLLD  $0x17, Y2, Y2
+	VPADDD  vectorsOne<>+0(SB), Y2, Y2
+	VMULPS  Y2, Y4, Y1
+	VADDPS  vectorsOne<>+0(SB), Y1, Y1
+	VMOVUPS vectorsOne<>+0(SB), Y2
 	VDIVPS  Y1, Y2, Y1
 	VMOVUPS vectorsOne<>+0(SB), Y2
 	VSUBPS  Y1, Y2, Y3
@@ -2029,3 +2299,215 @@ block:
 	JNZ     block
 	VZEROUPPER
 	RET
+
+// func turnAVX2(a *float32, b *float32, cos *float32, sin *float32, n int)
+// Requires: AVX
+TEXT ·turnAVX2(SB), NOSPLIT, $0-40
+	MOVQ a+0(FP), AX
+	MOVQ b+8(FP), CX
+	MOVQ cos+16(FP), DX
+	MOVQ sin+24(FP), BX
+	MOVQ n+32(FP), SI
+block:
+	VMOVUPS (AX), Y0
+	VMOVUPS (CX), Y1
+	VMOVUPS (DX), Y2
+	VMOVUPS (BX), Y3
+	VMULPS  Y2, Y0, Y4
+	VMULPS  Y3, Y1, Y5
+	VSUBPS  Y5, Y4, Y4
+	VMOVUPS Y4, (AX)
+	VMULPS  Y3, Y0, Y0
+	VMULPS  Y2, Y1, Y1
+	VADDPS  Y1, Y0, Y0
+	VMOVUPS Y0, (CX)
+	VMOVUPS 32(AX), Y0
+	VMOVUPS 32(CX), Y1
+	VMOVUPS 32(DX), Y2
+	VMOVUPS 32(BX), Y3
+	VMULPS  Y2, Y0, Y4
+	VMULPS  Y3, Y1, Y5
+	VSUBPS  Y5, Y4, Y4
+	VMOVUPS Y4, 32(AX)
+	VMULPS  Y3, Y0, Y0
+	VMULPS  Y2, Y1, Y1
+	VADDPS  Y1, Y0, Y0
+	VMOVUPS Y0, 32(CX)
+	VMOVUPS 64(AX), Y0
+	VMOVUPS 64(CX), Y1
+	VMOVUPS 64(DX), Y2
+	VMOVUPS 64(BX), Y3
+	VMULPS  Y2, Y0, Y4
+	VMULPS  Y3, Y1, Y5
+	VSUBPS  Y5, Y4, Y4
+	VMOVUPS Y4, 64(AX)
+	VMULPS  Y3, Y0, Y0
+	VMULPS  Y2, Y1, Y1
+	VADDPS  Y1, Y0, Y0
+	VMOVUPS Y0, 64(CX)
+	VMOVUPS 96(AX), Y0
+	VMOVUPS 96(CX), Y1
+	VMOVUPS 96(DX), Y2
+	VMOVUPS 96(BX), Y3
+	VMULPS  Y2, Y0, Y4
+	VMULPS  Y3, Y1, Y5
+	VSUBPS  Y5, Y4, Y4
+	VMOVUPS Y4, 96(AX)
+	VMULPS  Y3, Y0, Y0
+	VMULPS  Y2, Y1, Y1
+	VADDPS  Y1, Y0, Y0
+	VMOVUPS Y0, 96(CX)
+	ADDQ    $0x00000080, AX
+	ADDQ    $0x00000080, CX
+	ADDQ    $0x00000080, DX
+	ADDQ    $0x00000080, BX
+	DECQ    SI
+	JNZ     block
+	VZEROUPPER
+	RET
+
+// func turnAdjacentAVX2(x *float32, cos *float32, sin *float32, n int)
+// Requires: AVX, AVX2
+TEXT ·turnAdjacentAVX2(SB), NOSPLIT, $0-32
+	MOVQ x+0(FP), AX
+	MOVQ cos+8(FP), CX
+	MOVQ sin+16(FP), DX
+	MOVQ n+24(FP), BX
+	SHLQ $0x03, BX
+pairs:
+	VPMOVZXDQ (CX), Y0
+	VMOVSLDUP Y0, Y0
+	VPMOVZXDQ (DX), Y1
+	VMOVSLDUP Y1, Y1
+	VMOVUPS   (AX), Y2
+	VPERMILPS $0xb1, Y2, Y3
+	VMULPS    Y0, Y2, Y2
+	VMULPS    Y1, Y3, Y3
+	VADDSUBPS Y3, Y2, Y2
+	VMOVUPS   Y2, (AX)
+	ADDQ      $0x00000020, AX
+	ADDQ      $0x00000010, CX
+	ADDQ      $0x00000010, DX
+	DECQ      BX
+	JNZ       pairs
+	VZEROUPPER
+	RET
+
+// func encodeF16AVX2(dst *byte, src *float32, n int)
+// Requires: AVX, F16C
+TEXT ·encodeF16AVX2(SB), NOSPLIT, $0-24
+	MOVQ src+8(FP), AX
+	MOVQ dst+0(FP), CX
+	MOVQ n+16(FP), DX
+block:
+	VMOVUPS   (AX), Y0
+	VCVTPS2PH $0x00, Y0, (CX)
+	VMOVUPS   32(AX), Y0
+	VCVTPS2PH $0x00, Y0, 16(CX)
+	VMOVUPS   64(AX), Y0
+	VCVTPS2PH $0x00, Y0, 32(CX)
+	VMOVUPS   96(AX), Y0
+	VCVTPS2PH $0x00, Y0, 48(CX)
+	ADDQ      $0x00000080, AX
+	ADDQ      $0x00000040, CX
+	DECQ      DX
+	JNZ       block
+	VZEROUPPER
+	RET
+
+// func decodeF16AVX2(dst *float32, src *byte, n int)
+// Requires: AVX, F16C
+TEXT ·decodeF16AVX2(SB), NOSPLIT, $0-24
+	MOVQ src+8(FP), AX
+	MOVQ dst+0(FP), CX
+	MOVQ n+16(FP), DX
+block:
+	VCVTPH2PS (AX), Y0
+	VMOVUPS   Y0, (CX)
+	VCVTPH2PS 16(AX), Y0
+	VMOVUPS   Y0, 32(CX)
+	VCVTPH2PS 32(AX), Y0
+	VMOVUPS   Y0, 64(CX)
+	VCVTPH2PS 48(AX), Y0
+	VMOVUPS   Y0, 96(CX)
+	ADDQ      $0x00000040, AX
+	ADDQ      $0x00000080, CX
+	DECQ      DX
+	JNZ       block
+	VZEROUPPER
+	RET
+
+// func hadamardAVX2(x *float32, n int, by float32)
+// Requires: AVX
+TEXT ·hadamardAVX2(SB), NOSPLIT, $0-20
+	MOVQ    x+0(FP), AX
+	MOVQ    n+8(FP), CX
+	VMOVUPS vectorsSeconds<>+0(SB), Y0
+	VMOVUPS vectorsSeconds<>+32(SB), Y1
+	VMOVUPS vectorsSeconds<>+64(SB), Y2
+	SHLQ    $0x02, CX
+	LEAQ    (AX)(CX*1), DX
+	MOVQ    AX, BX
+within:
+	VMOVUPS    (BX), Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VXORPS     Y0, Y3, Y3
+	VADDPS     Y3, Y4, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VXORPS     Y1, Y3, Y3
+	VADDPS     Y3, Y4, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VXORPS     Y2, Y3, Y3
+	VADDPS     Y3, Y4, Y3
+	VMOVUPS    Y3, (BX)
+	ADDQ       $0x00000020, BX
+	CMPQ       BX, DX
+	JLT        within
+	MOVQ       $0x00000020, SI
+step:
+	CMPQ SI, CX
+	JGE  scale
+	MOVQ AX, BX
+pair:
+	LEAQ (BX)(SI*1), DI
+	MOVQ DI, R8
+turn:
+	VMOVUPS (BX), Y3
+	VMOVUPS (DI), Y4
+	VADDPS  Y4, Y3, Y0
+	VSUBPS  Y4, Y3, Y1
+	VMOVUPS Y0, (BX)
+	VMOVUPS Y1, (DI)
+	ADDQ    $0x00000020, DI
+	ADDQ    $0x00000020, BX
+	CMPQ    BX, R8
+	JLT     turn
+	MOVQ    DI, BX
+	CMPQ    BX, DX
+	JLT     pair
+	SHLQ    $0x01, SI
+	JMP     step
+scale:
+	VBROADCASTSS by+16(FP), Y0
+scaling:
+	VMULPS  (AX), Y0, Y3
+	VMOVUPS Y3, (AX)
+	ADDQ    $0x00000020, AX
+	CMPQ    AX, DX
+	JLT     scaling
+	VZEROUPPER
+	RET
+
+DATA vectorsSeconds<>+0(SB)/8, $0x8000000000000000
+DATA vectorsSeconds<>+8(SB)/8, $0x8000000000000000
+DATA vectorsSeconds<>+16(SB)/8, $0x8000000000000000
+DATA vectorsSeconds<>+24(SB)/8, $0x8000000000000000
+DATA vectorsSeconds<>+32(SB)/8, $0x0000000000000000
+DATA vectorsSeconds<>+40(SB)/8, $0x8000000080000000
+DATA vectorsSeconds<>+48(SB)/8, $0x0000000000000000
+DATA vectorsSeconds<>+56(SB)/8, $0x8000000080000000
+DATA vectorsSeconds<>+64(SB)/8, $0x0000000000000000
+DATA vectorsSeconds<>+72(SB)/8, $0x0000000000000000
+DATA vectorsSeconds<>+80(SB)/8, $0x8000000080000000
+DATA vectorsSeconds<>+88(SB)/8, $0x8000000080000000
+GLOBL vectorsSeconds<>(SB), RODATA|NOPTR, $96

@@ -25,11 +25,11 @@ func sumAbsAVX512(sums *[32]float64, x *float32, center float32, n int)
 // expSumAVX512 does n ≥ 1 blocks.
 //
 //	for i := range 32 * n {
-//		dst[i] = math32.Exp(x[i] - shift); sums[i%32] += float64(dst[i])
+//		dst[i] = math32.Exp(float32((x[i]-shift) * scale)); sums[i%32] += float64(dst[i])
 //	}
 //
 //go:noescape
-func expSumAVX512(sums *[32]float64, dst *float32, x *float32, shift float32, n int)
+func expSumAVX512(sums *[32]float64, dst *float32, x *float32, shift float32, scale float32, n int)
 
 // dotAVX512 does n ≥ 1 blocks.
 //
@@ -79,11 +79,20 @@ func scaleAVX512(dst *float32, a float32, x *float32, n int)
 // siluAVX512 does n ≥ 1 blocks.
 //
 //	for i := range 32 * n {
-//		dst[i] = x[i] * sigmoid(x[i])
+//		dst[i] = x[i] / (1 + math32.Exp(-x[i]))
 //	}
 //
 //go:noescape
 func siluAVX512(dst *float32, x *float32, n int)
+
+// sigmoidAVX512 does n ≥ 1 blocks.
+//
+//	for i := range 32 * n {
+//		dst[i] = math32.Sigmoid(x[i])
+//	}
+//
+//go:noescape
+func sigmoidAVX512(dst *float32, x *float32, n int)
 
 // squaredReLUAVX512 does n ≥ 1 blocks.
 //
@@ -166,6 +175,15 @@ func squaredGradAVX512(dst *float32, grad *float32, x *float32, n int)
 //go:noescape
 func adamWAVX512(w *float32, grad *float32, first *float32, second *float32, s *[9]float32, n int)
 
+// turnAVX512 does n ≥ 1 blocks.
+//
+//	for i := range 32 * n {
+//		a[i], b[i] = float32(a[i]*cos[i])-float32(b[i]*sin[i]), float32(a[i]*sin[i])+float32(b[i]*cos[i])
+//	}
+//
+//go:noescape
+func turnAVX512(a *float32, b *float32, cos *float32, sin *float32, n int)
+
 // sumAVX2 does n ≥ 1 blocks.
 //
 //	for i := range 32 * n {
@@ -187,11 +205,11 @@ func sumAbsAVX2(sums *[32]float64, x *float32, center float32, n int)
 // expSumAVX2 does n ≥ 1 blocks.
 //
 //	for i := range 32 * n {
-//		dst[i] = math32.Exp(x[i] - shift); sums[i%32] += float64(dst[i])
+//		dst[i] = math32.Exp(float32((x[i]-shift) * scale)); sums[i%32] += float64(dst[i])
 //	}
 //
 //go:noescape
-func expSumAVX2(sums *[32]float64, dst *float32, x *float32, shift float32, n int)
+func expSumAVX2(sums *[32]float64, dst *float32, x *float32, shift float32, scale float32, n int)
 
 // dotAVX2 does n ≥ 1 blocks.
 //
@@ -241,11 +259,20 @@ func scaleAVX2(dst *float32, a float32, x *float32, n int)
 // siluAVX2 does n ≥ 1 blocks.
 //
 //	for i := range 32 * n {
-//		dst[i] = x[i] * sigmoid(x[i])
+//		dst[i] = x[i] / (1 + math32.Exp(-x[i]))
 //	}
 //
 //go:noescape
 func siluAVX2(dst *float32, x *float32, n int)
+
+// sigmoidAVX2 does n ≥ 1 blocks.
+//
+//	for i := range 32 * n {
+//		dst[i] = math32.Sigmoid(x[i])
+//	}
+//
+//go:noescape
+func sigmoidAVX2(dst *float32, x *float32, n int)
 
 // squaredReLUAVX2 does n ≥ 1 blocks.
 //
@@ -327,3 +354,37 @@ func squaredGradAVX2(dst *float32, grad *float32, x *float32, n int)
 //
 //go:noescape
 func adamWAVX2(w *float32, grad *float32, first *float32, second *float32, s *[9]float32, n int)
+
+// turnAVX2 does n ≥ 1 blocks.
+//
+//	for i := range 32 * n {
+//		a[i], b[i] = float32(a[i]*cos[i])-float32(b[i]*sin[i]), float32(a[i]*sin[i])+float32(b[i]*cos[i])
+//	}
+//
+//go:noescape
+func turnAVX2(a *float32, b *float32, cos *float32, sin *float32, n int)
+
+// turnAdjacentAVX2 does n ≥ 1 blocks of pairs.
+//
+//	for i := range 32 * n {
+//		u, v := x[2*i], x[2*i+1]
+//		x[2*i], x[2*i+1] = float32(u*cos[i])-float32(v*sin[i]), float32(u*sin[i])+float32(v*cos[i])
+//	}
+//
+//go:noescape
+func turnAdjacentAVX2(x *float32, cos *float32, sin *float32, n int)
+
+// encodeF16AVX2 does n ≥ 1 blocks: half.Encode.
+//
+//go:noescape
+func encodeF16AVX2(dst *byte, src *float32, n int)
+
+// decodeF16AVX2 does n ≥ 1 blocks: half.Decode.
+//
+//go:noescape
+func decodeF16AVX2(dst *float32, src *byte, n int)
+
+// hadamardAVX2 is Variant.Hadamard of a power of two of numbers, 8 or more.
+//
+//go:noescape
+func hadamardAVX2(x *float32, n int, by float32)

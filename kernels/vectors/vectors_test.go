@@ -3,8 +3,11 @@ package vectors
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"math/rand/v2"
+	"slices"
 	"testing"
+	"unsafe"
 
 	"onebit/internal/cpu"
 	"onebit/internal/guard"
@@ -60,6 +63,8 @@ var operations = []operation{
 		}, 4},
 	{"SiLU", 1, func(v *Variant, x [4][]float32) { v.SiLU(x[0], x[1]) },
 		func(x [4]float64) []float64 { return []float64{x[1] * exactSigmoid(x[1])} }, 6},
+	{"Sigmoid", 1, func(v *Variant, x [4][]float32) { v.Sigmoid(x[0], x[1]) },
+		func(x [4]float64) []float64 { return []float64{exactSigmoid(x[1])} }, 6},
 	{"SiLUGradient", 1, func(v *Variant, x [4][]float32) { v.SiLUGradient(x[0], x[1], x[2]) },
 		func(x [4]float64) []float64 {
 			s := exactSigmoid(x[2])
@@ -82,7 +87,7 @@ var operations = []operation{
 			change := first*float64(s.Unbias1)/(math.Sqrt(second*float64(s.Unbias2))+float64(s.Eps)) + float64(s.Decay)*x[0]
 			return []float64{x[0] - float64(s.Rate)*change, g, first, second}
 		}, 20},
-	{"ExpSum", 1, func(v *Variant, x [4][]float32) { sumTo(x[0], v.ExpSum(x[0], x[1], shift)) }, nil, 0},
+	{"ExpSum", 1, func(v *Variant, x [4][]float32) { sumTo(x[0], v.ExpSum(x[0], x[1], shift, 0.7)) }, nil, 0},
 	{"Softmax", 1, func(v *Variant, x [4][]float32) { v.Softmax(x[0], x[1]) }, nil, 0},
 	{"SoftmaxGradient", 1, func(v *Variant, x [4][]float32) { v.SoftmaxGradient(x[0], x[1], x[2]) }, nil, 0},
 	{"RMSNorm", 2, func(v *Variant, x [4][]float32) { sumTo(x[0], float64(v.RMSNorm(x[0], x[1], x[2], x[3], 1e-6))) }, nil, 0},
@@ -91,7 +96,31 @@ var operations = []operation{
 	{"SumAbs", 1, func(v *Variant, x [4][]float32) { sumTo(x[0], v.SumAbs(x[1], shift)) }, nil, 0},
 	{"Dot", 1, func(v *Variant, x [4][]float32) { sumTo(x[0], v.Dot(x[1], x[2])) }, nil, 0},
 	{"Max", 1, func(v *Variant, x [4][]float32) { sumTo(x[0], float64(v.Max(x[1]))) }, nil, 0},
+	{"Turn", 2, func(v *Variant, x [4][]float32) { v.Turn(x[0], x[1], x[2], x[3]) },
+		func(x [4]float64) []float64 { return []float64{x[0]*x[2] - x[1]*x[3], x[0]*x[3] + x[1]*x[2]} }, 3},
+	{"TurnAdjacent", 1, func(v *Variant, x [4][]float32) {
+		pairs := len(x[0]) / 2
+		v.TurnAdjacent(x[0][:2*pairs], x[1][:pairs], x[2][:pairs])
+	}, nil, 0},
+	{"EncodeF16", 1, func(v *Variant, x [4][]float32) { v.EncodeF16(bytesOf(x[0]), x[1]) }, nil, 0},
+	{"DecodeF16", 1, func(v *Variant, x [4][]float32) { v.DecodeF16(x[0], bytesOf(x[1])) }, nil, 0},
+	{"Hadamard", 1, func(v *Variant, x [4][]float32) {
+		if n := len(x[0]); n > 0 {
+			v.Hadamard(x[0][:1<<(bits.Len(uint(n))-1)], a)
+		}
+	}, nil, 0},
 }
+
+// bytesOf returns the first two bytes of each number's place.
+func bytesOf(x []float32) []byte {
+	if len(x) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&x[0])), 2*len(x))
+}
+
+// apart are operations whose results must not be written over their arguments.
+var apart = []string{"RMSNormGradient", "TurnAdjacent", "EncodeF16", "DecodeF16"}
 
 // sumTo writes a sum to two floats, all of its bits that may differ.
 func sumTo(x []float32, sum float64) {
@@ -189,11 +218,12 @@ func TestExtremes(t *testing.T) {
 						x[i] = append(x[i], extremes[r.IntN(from)])
 					}
 				}
-				if round%3 == 0 && o.changes == 1 && o.name != "RMSNormGradient" {
+				over := round%3 == 0 && o.changes == 1 && !slices.Contains(apart, o.name)
+				if over {
 					x[1] = x[0]
 				}
 				want := clone(x)
-				if round%3 == 0 && o.changes == 1 && o.name != "RMSNormGradient" {
+				if over {
 					want[1] = want[0]
 				}
 				o.run(goVariant, want)
@@ -231,7 +261,7 @@ func TestSums(t *testing.T) {
 		check("Dot", v.Dot(x, y), dot, 1e-11)
 		check("Max", float64(v.Max(x)), float64(most), 0)
 		p := make([]float32, n)
-		check("ExpSum", v.ExpSum(p, x, 0), exps, exps*0x1p-22)
+		check("ExpSum", v.ExpSum(p, x, 0, 1), exps, exps*0x1p-22)
 		v.Softmax(p, x)
 		along := 0.0
 		for i := range p {
@@ -265,6 +295,46 @@ func TestSums(t *testing.T) {
 		v.RMSNormGradient(dx, g, unit, y, inverse)
 		for i := 0; i < n; i += 50 {
 			check("RMSNormGradient", float64(dx[i]), (norm(1e-4, i)-norm(-1e-4, i))/2e-4, 1e-5)
+		}
+	})
+}
+
+// By hand, of pairs that lie in one slice and of four numbers.
+func TestTurnsAndTransforms(t *testing.T) {
+	each(t, func(t *testing.T, v *Variant) {
+		x, cos, sin := make([]float32, 64), make([]float32, 32), make([]float32, 32)
+		for i := range cos {
+			x[2*i], x[2*i+1], cos[i], sin[i] = float32(i), 1, 0.5, 2
+		}
+		v.TurnAdjacent(x, cos, sin)
+		for i := range cos {
+			if u := float32(i); x[2*i] != u/2-2 || x[2*i+1] != 2*u+0.5 {
+				t.Errorf("pair %d was turned to (%v, %v)", i, x[2*i], x[2*i+1])
+			}
+		}
+		four := []float32{1, 2, 3, 5}
+		if v.Hadamard(four, 0.5); !slices.Equal(four, []float32{5.5, -1.5, -2.5, 0.5}) {
+			t.Errorf("(1, 2, 3, 5)/2 was transformed to %v", four)
+		}
+		eight := []float32{0, 0, 0, 0, 0, 0, 1, 0}
+		if v.Hadamard(eight, 3); !slices.Equal(eight, []float32{3, 3, -3, -3, -3, -3, 3, 3}) {
+			t.Errorf("the seventh of eight was transformed to %v", eight)
+		}
+	})
+}
+
+// TestAllocations: nothing is allocated, also where a block is not whole.
+func TestAllocations(t *testing.T) {
+	require.Unraced(t, "the detector allocates")
+	each(t, func(t *testing.T, v *Variant) {
+		var x [4][]float32
+		for i := range x {
+			x[i] = make([]float32, 100)
+		}
+		for _, o := range operations {
+			if n := testing.AllocsPerRun(5, func() { o.run(v, x) }); n != 0 {
+				t.Errorf("%s allocates %v times", o.name, n)
+			}
 		}
 	})
 }

@@ -40,7 +40,7 @@ func CrossEntropy(pool *kernels.Pool, grad, logits []float32, targets []int32, c
 func crossEntropyRow(grad, logits []float32, target, counted int) float64 {
 	v := host()
 	most := v.Max(logits)
-	sum := v.ExpSum(grad, logits, most)
+	sum := v.ExpSum(grad, logits, most, 1)
 	v.Scale(grad, float32(1/(sum*float64(counted))), grad)
 	grad[target] -= 1 / float32(counted)
 	return math.Log(sum) - float64(logits[target]-most)

@@ -8,15 +8,25 @@ import (
 	"onebit/kernels/_asm/asm"
 )
 
-const (
-	registers = 2 // of columns
-	rowBytes  = 64 * registers
-)
+const rowBytes = 4 * 32 // of columns
 
 // Generate writes all functions of delta_amd64.s.
 func Generate(p *asm.Program) {
-	p.Func("deltaRuleAVX512", "func(matrix, q, k, v, out *float32, keys int, decay, beta float32)",
-		"deltaRuleAVX512 takes a token into a matrix of 32 columns, and answers its query. It fetches what lies",
+	target{p, "AVX512", 64, p.ZMM}.deltaRule()
+	target{p, "AVX2", 32, p.YMM}.deltaRule()
+}
+
+// target is what the instruction sets differ in.
+type target struct {
+	*asm.Program
+	isa      string
+	size     int // of a register
+	register func() reg.VecVirtual
+}
+
+func (p target) deltaRule() {
+	p.Func("deltaRule"+p.isa, "func(matrix, q, k, v, out *float32, keys int, decay, beta float32)",
+		"deltaRule"+p.isa+" takes a token into a matrix of 32 columns, and answers its query. It fetches what lies",
 		"behind the matrix: the one to follow.",
 		"",
 		"\tfor j := range 32 {",
@@ -35,18 +45,18 @@ func Generate(p *asm.Program) {
 	matrix := p.Load(p.Param("matrix"), p.GP64())
 	k := p.Load(p.Param("k"), p.GP64())
 	keys := p.Load(p.Param("keys"), p.GP64())
-	decay, beta := broadcast(p, p.Argument("decay")), broadcast(p, p.Argument("beta"))
-	by := zeros(p)
+	decay, beta := p.broadcast(p.Argument("decay")), p.broadcast(p.Argument("beta"))
+	by := p.zeros()
 
 	row, key, left := p.GP64(), p.GP64(), p.GP64()
 	p.MOVQ(matrix, row)
 	p.MOVQ(k, key)
 	p.MOVQ(keys, left)
 	p.Label("predict")
-	x := broadcast(p, operand.Mem{Base: key})
+	x := p.broadcast(operand.Mem{Base: key})
 	for i, sum := range by {
-		at := operand.Mem{Base: row, Disp: 64 * i}
-		s := p.ZMM()
+		at := operand.Mem{Base: row, Disp: p.size * i}
+		s := p.register()
 		p.VMULPS(at, decay, s)
 		p.VMOVUPS(s, at)
 		p.VMULPS(x, s, s)
@@ -59,20 +69,22 @@ func Generate(p *asm.Program) {
 
 	v := p.Load(p.Param("v"), p.GP64())
 	for i, b := range by {
-		value := p.ZMM()
-		p.VMOVUPS(operand.Mem{Base: v, Disp: 64 * i}, value)
+		value := p.register()
+		p.VMOVUPS(operand.Mem{Base: v, Disp: p.size * i}, value)
 		p.VSUBPS(b, value, b)
 		p.VMULPS(beta, b, b)
 	}
 
 	q := p.Load(p.Param("q"), p.GP64())
-	out := zeros(p) // row is behind the matrix
+	out := p.zeros() // row is behind the matrix
 	p.Label("write")
-	x, y := broadcast(p, operand.Mem{Base: k}), broadcast(p, operand.Mem{Base: q})
+	x, y := p.broadcast(operand.Mem{Base: k}), p.broadcast(operand.Mem{Base: q})
 	for i, sum := range out {
-		at := operand.Mem{Base: matrix, Disp: 64 * i}
-		s := p.ZMM()
-		p.PREFETCHT0(operand.Mem{Base: row, Disp: 64 * i})
+		at := operand.Mem{Base: matrix, Disp: p.size * i}
+		s := p.register()
+		if p.size*i%64 == 0 {
+			p.PREFETCHT0(operand.Mem{Base: row, Disp: p.size * i})
+		}
 		p.VMULPS(x, by[i], s)
 		p.VADDPS(at, s, s)
 		p.VMOVUPS(s, at)
@@ -88,22 +100,23 @@ func Generate(p *asm.Program) {
 
 	dst := p.Load(p.Param("out"), p.GP64())
 	for i, sum := range out {
-		p.VMOVUPS(sum, operand.Mem{Base: dst, Disp: 64 * i})
+		p.VMOVUPS(sum, operand.Mem{Base: dst, Disp: p.size * i})
 	}
 	p.VZEROUPPER()
 	p.RET()
 }
 
-func broadcast(p *asm.Program, m operand.Mem) reg.VecVirtual {
-	v := p.ZMM()
+func (p target) broadcast(m operand.Mem) reg.VecVirtual {
+	v := p.register()
 	p.VBROADCASTSS(m, v)
 	return v
 }
 
-func zeros(p *asm.Program) (out [registers]reg.VecVirtual) {
-	for i := range out {
-		out[i] = p.ZMM()
-		p.Clear(out[i])
+func (p target) zeros() (out []reg.VecVirtual) {
+	for range rowBytes / p.size {
+		v := p.register()
+		p.Clear(v)
+		out = append(out, v)
 	}
 	return out
 }

@@ -40,12 +40,15 @@ func (t target) maps() {
 			t.VMULPS(at(1), scalar[0], v)
 			return v
 		})
-	t.eachNumber("silu", "func(dst, x *float32, n int)", dst, nil, "dst[i] = x[i] * sigmoid(x[i])",
+	t.eachNumber("silu", "func(dst, x *float32, n int)", dst, nil, "dst[i] = x[i] / (1 + math32.Exp(-x[i]))",
 		func(at func(int) operand.Mem, _ []reg.VecVirtual) reg.VecVirtual {
 			x := t.load(at(1))
-			t.VMULPS(t.sigmoid(x), x, x)
-			return x
+			e := t.onePlusExp(x)
+			t.VDIVPS(e, x, e)
+			return e
 		})
+	t.eachNumber("sigmoid", "func(dst, x *float32, n int)", dst, nil, "dst[i] = math32.Sigmoid(x[i])",
+		func(at func(int) operand.Mem, _ []reg.VecVirtual) reg.VecVirtual { return t.sigmoid(t.load(at(1))) })
 	t.eachNumber("squaredReLU", "func(dst, x *float32, n int)", dst, nil, "dst[i] = relu(x[i]) * relu(x[i])",
 		func(at func(int) operand.Mem, _ []reg.VecVirtual) reg.VecVirtual {
 			r := t.relu(at(1))

@@ -2,37 +2,56 @@ package vectors
 
 import "onebit/kernels/_asm/neon"
 
-// GenerateNEON writes the vector operations of models/engine/cpu for arm64: the same float operations on each
-// element in the same order as in Go, eight elements at a time.
+// GenerateNEON writes vectors_arm64.s: the same float operations on each number in the same order as in Go, eight
+// numbers at a time. Loops that only training runs are left to Go.
 func GenerateNEON(p *neon.Program) {
-	loop(p, "addSIMD", "x=R0 y=R1 n=R2", "", 2, `
+	sumsNEON(p)
+	loop(p, "addNEON", "dst=R0 x=R1 n=R2", "", 2, `
 		FLDPQ (R0), (F0, F1)
 		FLDPQ (R1), (F2, F3)
 		2* fadd v0{}.4s, v0{}.4s, v2{}.4s
 		FSTPQ (F0, F1), (R0)`)
-	sums(p)
-	loop(p, "scaleSIMD", "dst=R0 x=R1 gain=R2 n=R3 scale=F4", "", 3, `
+	loop(p, "scaleNEON", "dst=R0 x=R1 n=R2 a=F4", "", 2, `
+		FLDPQ (R1), (F0, F1)
+		2* fmul v0{}.4s, v0{}.4s, v4.s[0]
+		FSTPQ (F0, F1), (R0)`)
+	loop(p, "mulNEON", "dst=R0 x=R1 y=R2 n=R3", "", 3, `
 		FLDPQ (R1), (F0, F1)
 		FLDPQ (R2), (F2, F3)
-		2* fmul v0{}.4s, v0{}.4s, v4.s[0]
 		2* fmul v0{}.4s, v0{}.4s, v2{}.4s
 		FSTPQ (F0, F1), (R0)`)
-	loop(p, "relu2SIMD", "gate=R0 up=R1 n=R2", "VEOR V4.B16, V4.B16, V4.B16", 2, `
-		FLDPQ (R0), (F0, F1)
-		FLDPQ (R1), (F2, F3)
-		2* fmax v0{}.4s, v0{}.4s, v4.4s
-		2* fmul v0{}.4s, v0{}.4s, v0{}.4s
+	loop(p, "mulAddNEON", "dst=R0 x=R1 y=R2 n=R3", "", 3, `
+		FLDPQ (R1), (F0, F1)
+		FLDPQ (R2), (F2, F3)
+		FLDPQ (R0), (F4, F5)
 		2* fmul v0{}.4s, v0{}.4s, v2{}.4s
-		FSTPQ (F0, F1), (R0)`)
-	loop(p, "siluSIMD", "gate=R0 up=R1 n=R2", expConstants, 2, `
-		FLDPQ (R0), (F30, F31)
+		2* fadd v4{}.4s, v4{}.4s, v0{}.4s
+		FSTPQ (F4, F5), (R0)`)
+	loop(p, "siluNEON", "dst=R0 x=R1 n=R2", expConstants, 2, `
+		FLDPQ (R1), (F30, F31)
 		2* fneg v0{}.4s, v30{}.4s`+exp+`
 		2* fadd v0{}.4s, v0{}.4s, v28.4s
 		2* fdiv v0{}.4s, v30{}.4s, v0{}.4s
-		FLDPQ (R1), (F2, F3)
-		2* fmul v0{}.4s, v0{}.4s, v2{}.4s
 		FSTPQ (F0, F1), (R0)`)
-	loop(p, "turnSIMD", "a=R0 b=R1 cos=R2 sin=R3 n=R4", "", 4, `
+	loop(p, "sigmoidNEON", "dst=R0 x=R1 n=R2", expConstants, 2, `
+		FLDPQ (R1), (F0, F1)
+		2* fneg v0{}.4s, v0{}.4s`+exp+`
+		2* fadd v0{}.4s, v0{}.4s, v28.4s
+		2* fdiv v0{}.4s, v28.4s, v0{}.4s
+		FSTPQ (F0, F1), (R0)`)
+	loop(p, "squaredReLUNEON", "dst=R0 x=R1 n=R2", "VEOR V4.B16, V4.B16, V4.B16", 2, `
+		FLDPQ (R1), (F0, F1)
+		2* fmax v0{}.4s, v0{}.4s, v4.4s
+		2* fmul v0{}.4s, v0{}.4s, v0{}.4s
+		FSTPQ (F0, F1), (R0)`)
+	turns(p)
+	halvesNEON(p)
+	hadamardNEON(p)
+}
+
+// turns writes the rotations of pairs that lie in two slices, and in one.
+func turns(p *neon.Program) {
+	loop(p, "turnNEON", "a=R0 b=R1 cos=R2 sin=R3 n=R4", "", 4, `
 		4* FLDPQ (R0{}), (F0{2}, F1{2})
 		2* {
 			fmul v16{}.4s, v0{}.4s, v4{}.4s
@@ -44,26 +63,34 @@ func GenerateNEON(p *neon.Program) {
 		}
 		FSTPQ (F16, F17), (R0)
 		FSTPQ (F20, F21), (R1)`)
-	loop(p, "addProductSIMD", "dst=R0 x=R1 y=R2 n=R3", "", 3, `
-		FLDPQ (R1), (F0, F1)
-		FLDPQ (R2), (F2, F3)
-		FLDPQ (R0), (F4, F5)
-		2* fmul v0{}.4s, v0{}.4s, v2{}.4s
-		2* fadd v4{}.4s, v4{}.4s, v0{}.4s
-		FSTPQ (F4, F5), (R0)`)
-	halves(p)
-	hadamard(p)
-	deltaRule(p)
+	loop(p, "turnAdjacentNEON", "x=R0 cos=R1 sin=R2 n=R3", "", 3, `
+		ADD $32, R0, R4
+		VLD2 (R0), [V0.S4, V1.S4]
+		VLD2 (R4), [V2.S4, V3.S4]
+		2* FLDPQ (R1{}), (F4{2}, F5{2})
+		2* {
+			fmul v16{2}.4s, v0{2}.4s, v4{}.4s
+			fmul v24.4s, v1{2}.4s, v6{}.4s
+			fsub v16{2}.4s, v16{2}.4s, v24.4s
+			fmul v17{2}.4s, v0{2}.4s, v6{}.4s
+			fmul v24.4s, v1{2}.4s, v4{}.4s
+			fadd v17{2}.4s, v17{2}.4s, v24.4s
+		}
+		VST2 [V16.S4, V17.S4], (R0)
+		VST2 [V18.S4, V19.S4], (R4)
+		MOVD R4, R0`)
 }
 
 // loop writes a function whose body goes through R0 and the pointers behind it, of eight float32 each; the register
-// behind those has how many numbers there are.
+// behind those has how many blocks there are.
 func loop(p *neon.Program, name, args, start string, pointers int, body string) {
 	p.Func(name)
-	p.Asm("args " + args + "\n" + start + "\nnext:\n" + body)
+	p.Asm("args " + args + "\n" + start)
+	p.Asm("LSL $2, R%[1]d, R%[1]d", pointers)
+	p.Asm("next:\n" + body)
 	p.Asm(`
 		%[1]d* ADD $32, R0{}, R0{}
-		SUBS $8, R%[1]d, R%[1]d
+		SUBS $1, R%[1]d, R%[1]d
 		BNE next
 		RET`, pointers)
 }
@@ -96,95 +123,103 @@ const exp = `
 	2* add v2{}.4s, v2{}.4s, v28.4s
 	2* fmul v0{}.4s, v4{}.4s, v2{}.4s`
 
-func sums(p *neon.Program) {
-	p.Func("squaresSIMD")
+// sumsNEON has the sums of a dot product in V16 to V31, and those of exponentials where they are in memory.
+func sumsNEON(p *neon.Program) {
+	p.Func("dotNEON")
+	p.Clear(16, 16)
 	p.Asm(`
-		args sum=R0 x=R1 n=R2
-		2* FLDPQ 0{32}(R0), (F4{2}, F5{2})
+		args sums=R0 x=R1 y=R2 n=R3
 	next:
-		FLDPQ (R1), (F0, F1)
-		2* {
-			fcvtl v16{2}.2d, v0{}.2s
-			fcvtl2 v17{2}.2d, v0{}.4s
+		4* {
+			2* FLDPQ 0{0,32}(R1{}), (F0{2}, F1{2})
+			4* {
+				fcvtl v4{}.2d, v0{}.2s
+				fcvtl2 v8{}.2d, v0{}.4s
+			}
+			2* {
+				fmul v4{}.2d, v4{}.2d, v6{}.2d
+				fmul v8{}.2d, v8{}.2d, v10{}.2d
+				fadd v16{2,4}.2d, v16{2,4}.2d, v4{}.2d
+				fadd v17{2,4}.2d, v17{2,4}.2d, v8{}.2d
+			}
 		}
-		4* fmul v16{}.2d, v16{}.2d, v16{}.2d
-		4* fadd v4{}.2d, v4{}.2d, v16{}.2d
-		ADD $32, R1, R1
-		SUBS $8, R2, R2
+		2* ADD $128, R1{}, R1{}
+		SUBS $1, R3, R3
 		BNE next
-		2* FSTPQ (F4{2}, F5{2}), 0{32}(R0)
+		8* FSTPQ (F16{2}, F17{2}), 0{32}(R0)
 		RET`)
-	p.Func("expSIMD")
+	p.Func("expSumNEON")
 	p.Asm(`
-		args sum=R0 x=R1 n=R2 top=F30 scale=F31
+		args sums=R0 dst=R1 x=R2 n=R3 shift=F30 scale=F31
 		VDUP V30.S[0], V30.S4` + expConstants + `
-		2* FLDPQ 0{32}(R0), (F8{2}, F9{2})
+	block:
+		MOVD R0, R4
+		MOVD $4, R5
 	next:
-		FLDPQ (R1), (F0, F1)
+		FLDPQ.P 32(R2), (F0, F1)
 		2* fsub v0{}.4s, v0{}.4s, v30.4s
 		2* fmul v0{}.4s, v0{}.4s, v31.s[0]` + exp + `
-		FSTPQ (F0, F1), (R1)
+		FSTPQ.P (F0, F1), 32(R1)
 		2* {
 			fcvtl v2{2}.2d, v0{}.2s
 			fcvtl2 v3{2}.2d, v0{}.4s
 		}
+		2* FLDPQ 0{32}(R4), (F8{2}, F9{2})
 		4* fadd v8{}.2d, v8{}.2d, v2{}.2d
-		ADD $32, R1, R1
-		SUBS $8, R2, R2
+		2* FSTPQ (F8{2}, F9{2}), 0{32}(R4)
+		ADD $64, R4, R4
+		SUBS $1, R5, R5
 		BNE next
-		2* FSTPQ (F8{2}, F9{2}), 0{32}(R0)
+		SUBS $1, R3, R3
+		BNE block
 		RET`)
-	// FMAXNM returns the number if one is NaN.
-	p.Func("maxSIMD")
+	p.Func("maxNEON")
 	p.Asm(`
-		args x=R0 n=R1
-		MOVW $0xff800000, R2 // -Inf
-		VDUP R2, V2.S4
+		args most=R0 x=R1 n=R2
+		4* FLDPQ 0{32}(R0), (F16{2}, F17{2})
 	next:
-		FLDPQ (R0), (F0, F1)
-		fmaxnm v0.4s, v0.4s, v1.4s
-		fmaxnm v2.4s, v2.4s, v0.4s
-		ADD $32, R0, R0
-		SUBS $8, R1, R1
+		4* {
+			FLDPQ.P 32(R1), (F0, F1)
+			2* fcmgt v2{}.4s, v0{}.4s, v16{1,2}.4s
+			2* VBIT V2{}.B16, V0{}.B16, V16{1,2}.B16
+		}
+		SUBS $1, R2, R2
 		BNE next
-		fmaxnmv s0, v2.4s
-		FMOVS F0, ret(FP)
+		4* FSTPQ (F16{2}, F17{2}), 0{32}(R0)
 		RET`)
 }
 
-func halves(p *neon.Program) {
-	p.Func("encodeF16SIMD")
+func halvesNEON(p *neon.Program) {
+	p.Func("encodeF16NEON")
 	p.Asm(`
 		args dst=R0 src=R1 n=R2
+		LSL $2, R2, R2
 	next:
-		FLDPQ (R1), (F0, F1)
+		FLDPQ.P 32(R1), (F0, F1)
 		fcvtn v0.4h, v0.4s
 		fcvtn2 v0.8h, v1.4s
-		FMOVQ F0, (R0)
-		ADD $16, R0, R0
-		ADD $32, R1, R1
-		SUBS $8, R2, R2
+		FMOVQ.P F0, 16(R0)
+		SUBS $1, R2, R2
 		BNE next
 		RET`)
-	p.Func("decodeF16SIMD")
+	p.Func("decodeF16NEON")
 	p.Asm(`
 		args dst=R0 src=R1 n=R2
+		LSL $2, R2, R2
 	next:
-		FMOVQ (R1), F0
+		FMOVQ.P 16(R1), F0
 		fcvtl v1.4s, v0.4h
 		fcvtl2 v2.4s, v0.8h
-		FSTPQ (F1, F2), (R0)
-		ADD $32, R0, R0
-		ADD $16, R1, R1
-		SUBS $8, R2, R2
+		FSTPQ.P (F1, F2), 32(R0)
+		SUBS $1, R2, R2
 		BNE next
 		RET`)
 }
 
-// hadamard takes two registers through the steps of values 1, 2 and 4 apart, then pairs of two through those further
+// hadamardNEON takes two registers through the steps of values 1, 2 and 4 apart, then pairs of two through those further
 // apart. V5 and V6 change the signs of lanes that are the second of values 1 and 2 apart.
-func hadamard(p *neon.Program) {
-	p.Func("hadamardSIMD")
+func hadamardNEON(p *neon.Program) {
+	p.Func("hadamardNEON")
 	p.Asm(`
 		args x=R0 n=R1 by=F7
 		MOVD $0x8000000000000000, R2
@@ -240,47 +275,5 @@ func hadamard(p *neon.Program) {
 		ADD $32, R0, R0
 		CMP R3, R0
 		BLT scale
-		RET`)
-}
-
-// deltaRule is for a matrix of 32 columns.
-func deltaRule(p *neon.Program) {
-	p.Func("deltaRuleSIMD")
-	p.Asm("args matrix=R0 q=R1 k=R2 v=R3 out=R4 keys=R5 decay=F24 beta=F25")
-	p.Clear(0, 8)
-	p.Asm(`
-		MOVD R0, R6
-		MOVD R2, R7
-		MOVD R5, R8
-	predict:
-		FMOVS.P 4(R7), F26
-		4* FLDPQ 0{32}(R6), (F16{2}, F17{2})
-		8* fmul v16{}.4s, v16{}.4s, v24.s[0]
-		4* FSTPQ (F16{2}, F17{2}), 0{32}(R6)
-		8* fmul v16{}.4s, v16{}.4s, v26.s[0]
-		8* fadd v0{}.4s, v0{}.4s, v16{}.4s
-		ADD $128, R6, R6
-		SUBS $1, R8, R8
-		BNE predict
-		4* FLDPQ 0{32}(R3), (F16{2}, F17{2})
-		8* fsub v0{}.4s, v16{}.4s, v0{}.4s
-		8* fmul v0{}.4s, v0{}.4s, v25.s[0]`)
-	p.Clear(8, 8)
-	p.Asm(`
-	write:
-		FMOVS.P 4(R2), F26
-		FMOVS.P 4(R1), F27
-		2* {
-			2* FLDPQ 0{32,64}(R0), (F16{2}, F17{2})
-			4* fmul v20{}.4s, v0{1,4}.4s, v26.s[0]
-			4* fadd v16{}.4s, v16{}.4s, v20{}.4s
-			2* FSTPQ (F16{2}, F17{2}), 0{32,64}(R0)
-			4* fmul v16{}.4s, v16{}.4s, v27.s[0]
-			4* fadd v8{1,4}.4s, v8{1,4}.4s, v16{}.4s
-		}
-		ADD $128, R0, R0
-		SUBS $1, R5, R5
-		BNE write
-		4* FSTPQ (F8{2}, F9{2}), 0{32}(R4)
 		RET`)
 }

@@ -20,12 +20,14 @@ func (t target) sums() {
 			t.VANDPS(constant("Magnitude"), v, v)
 			return v
 		})
-	var shift reg.VecVirtual
-	t.sum("expSum", "func(sums *[32]float64, dst, x *float32, shift float32, n int)", []string{"dst", "x"},
-		"dst[i] = math32.Exp(x[i] - shift); sums[i%32] += float64(dst[i])", func() { shift = t.broadcast("shift") },
+	var shift, scale reg.VecVirtual
+	t.sum("expSum", "func(sums *[32]float64, dst, x *float32, shift, scale float32, n int)", []string{"dst", "x"},
+		"dst[i] = math32.Exp(float32((x[i]-shift) * scale)); sums[i%32] += float64(dst[i])",
+		func() { shift, scale = t.broadcast("shift"), t.broadcast("scale") },
 		func(at func(int) operand.Mem) reg.VecVirtual {
 			v := t.load(at(1))
 			t.VSUBPS(shift, v, v)
+			t.VMULPS(scale, v, v)
 			t.exp(v)
 			t.VMOVUPS(v, at(0))
 			return v

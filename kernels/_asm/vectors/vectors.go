@@ -1,4 +1,4 @@
-// Package vectors generates the loops over float32s that training runs: of blocks of 32 numbers.
+// Package vectors generates the loops over float32s that models and training run: of blocks of 32 numbers.
 package vectors
 
 import (
@@ -19,7 +19,11 @@ func Generate(p *asm.Program) {
 	} {
 		t.sums()
 		t.maps()
+		t.turn()
 	}
+	target{p, "AVX2", 8, p.YMM}.turnAdjacent()
+	halves(p)
+	hadamard(p)
 }
 
 // block is how many numbers a loop takes at a time: one for each lane of a sum.
@@ -91,12 +95,18 @@ func (t target) load(m operand.Mem) reg.VecVirtual {
 
 func (t target) exp(x reg.VecVirtual) { t.Exp("vectors", x) }
 
-// sigmoid returns that of x.
-func (t target) sigmoid(x reg.VecVirtual) reg.VecVirtual {
-	e, one := t.register(), t.load(constant("One"))
+// onePlusExp returns 1 + exp(-x).
+func (t target) onePlusExp(x reg.VecVirtual) reg.VecVirtual {
+	e := t.register()
 	t.VXORPS(constant("Sign"), x, e)
 	t.exp(e)
-	t.VADDPS(one, e, e)
+	t.VADDPS(constant("One"), e, e)
+	return e
+}
+
+// sigmoid returns that of x.
+func (t target) sigmoid(x reg.VecVirtual) reg.VecVirtual {
+	e, one := t.onePlusExp(x), t.load(constant("One"))
 	t.VDIVPS(e, one, e)
 	return e
 }

@@ -114,10 +114,7 @@ func (a *attention) answer(s *stream, head, heads, from, end int) {
 	}
 	for r, state := range a.states {
 		by := float32(1 / state.sum)
-		dst := s.dst.data[(from+r/heads)*s.dst.width+(head+r%heads)*dim:][:dim]
-		for i, x := range a.answers[r*dim:][:dim] {
-			dst[i] = x * by
-		}
+		s.vec.Scale(s.dst.data[(from+r/heads)*s.dst.width+(head+r%heads)*dim:][:dim], by, a.answers[r*dim:][:dim])
 	}
 }
 
@@ -148,7 +145,7 @@ func (t *tile) meet() {
 		for r, part := range t.parts {
 			if part != 1 {
 				weights := t.scores[(from+r)*cacheTile:][:cacheTile]
-				t.vec.scale(weights, weights, ones[:cacheTile], part)
+				t.vec.Scale(weights, part, weights)
 			}
 		}
 	} else {
@@ -188,7 +185,7 @@ func (t *tile) join(states []softmax) {
 	for r := range states {
 		parts[r] = -float32(math.Abs(float64(t.tops[r] - states[r].top)))
 	}
-	t.vec.exp(lanes{}, parts, 0, t.scoreScale)
+	t.vec.ExpSum(parts, parts, 0, t.scoreScale)
 	for r := range states {
 		s := &states[r]
 		by[r] = 1
@@ -282,12 +279,12 @@ func (t *tile) weighRows(r, end, at, from, n int, values []float32, ahead []byte
 // place, and counts them. It returns what to multiply sums with that had the largest
 // score before. Sums are float64. A score that is NaN makes that NaN.
 func (s *softmax) advance(v *Vectors, scores []float32, scale float32) (by float32) {
-	top := max(s.top, v.maximum(scores))
+	top := max(s.top, v.Max(scores))
 	by = 1
 	if top != s.top {
 		by = math32.Exp(float32((s.top - top) * scale))
 	}
-	s.sum = float64(s.sum*float64(by)) + v.exp(lanes{}, scores, top, scale).fold()
+	s.sum = float64(s.sum*float64(by)) + v.ExpSum(scores, scores, top, scale)
 	s.top = top
 	return by
 }

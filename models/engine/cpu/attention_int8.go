@@ -75,7 +75,7 @@ func (t *tile) meetInt8(from int) {
 // largest that rows see, from a row on.
 func (t *tile) bound(from int) {
 	w, halves := &t.weighing, t.cache.scales(t.values)
-	t.vec.decodeF16(w.scales, halves)
+	t.vec.DecodeF16(w.scales, halves)
 	if t.sees(from) == cacheTile {
 		w.stride = 0
 		for b := range t.bounds {
@@ -148,7 +148,7 @@ func clearBad(x []float32) {
 func softenScalar(scores, tops, sums []float32, scale float32) {
 	for r := range tops {
 		x := scores[r*cacheTile:][:cacheTile]
-		tops[r] = maximumScalar(x)
+		tops[r] = loopsInGo.Max(x)
 		var lanes [16]float32
 		for i, v := range x {
 			x[i] = math32.Exp2(float32((v - tops[r]) * scale))

@@ -79,8 +79,8 @@ var cells = map[*formats.Type]cell{
 		unit:   4,
 	},
 	formats.F16: {
-		encode: func(kv *cache, dst []byte, src []float32, _ *kernels.Activations) { kv.vec.encodeF16(dst, src) },
-		unit:   2, decode: func(v *Vectors, dst []float32, src []byte) { v.decodeF16(dst, src) },
+		encode: func(kv *cache, dst []byte, src []float32, _ *kernels.Activations) { kv.vec.EncodeF16(dst, src) },
+		unit:   2, decode: func(v *Vectors, dst []float32, src []byte) { v.DecodeF16(dst, src) },
 		halves: true,
 	},
 	formats.Q8_0: {

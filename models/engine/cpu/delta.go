@@ -114,13 +114,6 @@ func (s *stream) Convolve(op string, x engine.Buffer, w engine.Weight) {
 	s.end(start, op, work{bytes: floatBytes(taps, 2*len(d.window)), moved: 2 * floatBytes(len(in.data)), macs: in.n * taps}, in)
 }
 
-var ones = func() (x [convolveTask]float32) {
-	for i := range x {
-		x[i] = 1
-	}
-	return x
-}()
-
 // convolveChannels takes some channels through the batch:
 //
 //	x = silu(x·taps[last] + oldest·taps[0] + …)
@@ -139,7 +132,7 @@ func (s *stream) convolveChannels(i int) {
 	}
 	for t := c.dst.n - 1; t >= 0; t-- {
 		x := column(t)
-		vec.scale(x, x, c.taps[past*width+from:][:n], 1)
+		vec.Mul(x, x, c.taps[past*width+from:][:n])
 		for i := range past {
 			var input []float32
 			if before := t - past + i; before < 0 {
@@ -147,9 +140,9 @@ func (s *stream) convolveChannels(i int) {
 			} else {
 				input = column(before)
 			}
-			vec.addProduct(x, input, c.taps[i*width+from:][:n])
+			vec.MulAdd(x, input, c.taps[i*width+from:][:n])
 		}
-		vec.silu(x, ones[:n])
+		vec.SiLU(x, x)
 	}
 	for t := max(0, c.dst.n-past); t < c.dst.n; t++ {
 		copy(place(c.window, t), place(s.latest, t))
@@ -254,12 +247,8 @@ type normalizeCall struct {
 func (s *stream) normalizeColumn(c int) {
 	a := &s.normalize
 	for x := a.x.column(c); len(x) > 0; x = x[a.run:] {
-		by := float32(float64(a.scale) / math.Sqrt(s.vec.squares(lanes{}, x[:a.run]).fold()+float64(a.eps)))
-		for run := x[:a.run]; len(run) > 0; {
-			n := min(len(run), len(ones))
-			s.vec.scale(run, run, ones[:n], by)
-			run = run[n:]
-		}
+		run := x[:a.run]
+		s.vec.Scale(run, float32(float64(a.scale)/math.Sqrt(s.vec.Dot(run, run)+float64(a.eps))), run)
 	}
 }
 

@@ -67,3 +67,97 @@ write:
 	VMOVUPS      Z7, 64(AX)
 	VZEROUPPER
 	RET
+
+// func deltaRuleAVX2(matrix *float32, q *float32, k *float32, v *float32, out *float32, keys int, decay float32, beta float32)
+// Requires: AVX, AVX2, MMX+
+TEXT ·deltaRuleAVX2(SB), NOSPLIT, $0-56
+	MOVQ         matrix+0(FP), AX
+	MOVQ         k+16(FP), CX
+	MOVQ         keys+40(FP), DX
+	VBROADCASTSS decay+48(FP), Y0
+	VBROADCASTSS beta+52(FP), Y1
+	VPXOR        Y2, Y2, Y2
+	VPXOR        Y3, Y3, Y3
+	VPXOR        Y4, Y4, Y4
+	VPXOR        Y5, Y5, Y5
+	MOVQ         AX, BX
+	MOVQ         CX, SI
+	MOVQ         DX, DI
+predict:
+	VBROADCASTSS (SI), Y6
+	VMULPS       (BX), Y0, Y7
+	VMOVUPS      Y7, (BX)
+	VMULPS       Y6, Y7, Y7
+	VADDPS       Y7, Y2, Y2
+	VMULPS       32(BX), Y0, Y7
+	VMOVUPS      Y7, 32(BX)
+	VMULPS       Y6, Y7, Y7
+	VADDPS       Y7, Y3, Y3
+	VMULPS       64(BX), Y0, Y7
+	VMOVUPS      Y7, 64(BX)
+	VMULPS       Y6, Y7, Y7
+	VADDPS       Y7, Y4, Y4
+	VMULPS       96(BX), Y0, Y7
+	VMOVUPS      Y7, 96(BX)
+	VMULPS       Y6, Y7, Y7
+	VADDPS       Y7, Y5, Y5
+	ADDQ         $0x00000004, SI
+	ADDQ         $0x00000080, BX
+	DECQ         DI
+	JNZ          predict
+	MOVQ         v+24(FP), SI
+	VMOVUPS      (SI), Y0
+	VSUBPS       Y2, Y0, Y2
+	VMULPS       Y1, Y2, Y2
+	VMOVUPS      32(SI), Y0
+	VSUBPS       Y3, Y0, Y3
+	VMULPS       Y1, Y3, Y3
+	VMOVUPS      64(SI), Y0
+	VSUBPS       Y4, Y0, Y4
+	VMULPS       Y1, Y4, Y4
+	VMOVUPS      96(SI), Y0
+	VSUBPS       Y5, Y0, Y5
+	VMULPS       Y1, Y5, Y5
+	MOVQ         q+8(FP), SI
+	VPXOR        Y0, Y0, Y0
+	VPXOR        Y1, Y1, Y1
+	VPXOR        Y6, Y6, Y6
+	VPXOR        Y7, Y7, Y7
+write:
+	VBROADCASTSS (CX), Y8
+	VBROADCASTSS (SI), Y9
+	PREFETCHT0   (BX)
+	VMULPS       Y8, Y2, Y10
+	VADDPS       (AX), Y10, Y10
+	VMOVUPS      Y10, (AX)
+	VMULPS       Y9, Y10, Y10
+	VADDPS       Y10, Y0, Y0
+	VMULPS       Y8, Y3, Y10
+	VADDPS       32(AX), Y10, Y10
+	VMOVUPS      Y10, 32(AX)
+	VMULPS       Y9, Y10, Y10
+	VADDPS       Y10, Y1, Y1
+	PREFETCHT0   64(BX)
+	VMULPS       Y8, Y4, Y10
+	VADDPS       64(AX), Y10, Y10
+	VMOVUPS      Y10, 64(AX)
+	VMULPS       Y9, Y10, Y10
+	VADDPS       Y10, Y6, Y6
+	VMULPS       Y8, Y5, Y8
+	VADDPS       96(AX), Y8, Y8
+	VMOVUPS      Y8, 96(AX)
+	VMULPS       Y9, Y8, Y8
+	VADDPS       Y8, Y7, Y7
+	ADDQ         $0x00000004, CX
+	ADDQ         $0x00000004, SI
+	ADDQ         $0x00000080, AX
+	ADDQ         $0x00000080, BX
+	DECQ         DX
+	JNZ          write
+	MOVQ         out+32(FP), AX
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      Y1, 32(AX)
+	VMOVUPS      Y6, 64(AX)
+	VMOVUPS      Y7, 96(AX)
+	VZEROUPPER
+	RET

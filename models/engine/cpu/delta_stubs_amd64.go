@@ -23,3 +23,23 @@ package cpu
 //
 //go:noescape
 func deltaRuleAVX512(matrix *float32, q *float32, k *float32, v *float32, out *float32, keys int, decay float32, beta float32)
+
+// deltaRuleAVX2 takes a token into a matrix of 32 columns, and answers its query. It fetches what lies
+// behind the matrix: the one to follow.
+//
+//	for j := range 32 {
+//		var predicted float32
+//		for i := range keys {
+//			matrix[32*i+j] *= decay
+//			predicted += float32(matrix[32*i+j] * k[i])
+//		}
+//		by := float32(v[j]-predicted) * beta
+//		out[j] = 0
+//		for i := range keys {
+//			matrix[32*i+j] += float32(k[i] * by)
+//			out[j] += float32(matrix[32*i+j] * q[i])
+//		}
+//	}
+//
+//go:noescape
+func deltaRuleAVX2(matrix *float32, q *float32, k *float32, v *float32, out *float32, keys int, decay float32, beta float32)

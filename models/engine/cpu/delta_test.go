@@ -50,9 +50,9 @@ func BenchmarkHadamard(b *testing.B) {
 				}
 				b.SetBytes(int64(4 * width))
 				for b.Loop() {
-					v.scale(x, x, signs, 1)
+					v.Mul(x, x, signs)
 					for at := 0; at < width; at += 1024 {
-						v.hadamard(x[at:][:1024], 1.0/32)
+						v.Hadamard(x[at:][:1024], 1.0/32)
 					}
 				}
 			})

@@ -31,8 +31,8 @@
 // Results do not depend on the number of threads, the batch size, the
 // instruction set, or on how far packing is, as long as the activation scheme
 // is the same. The matrix products are equal to the bit (package kernels); what
-// is added outside them is added in one order, written down in
-// vectors_scalar.go, which the assembly follows. Attention multiplies and adds
+// is added outside them is added in one order, written down in package vectors and in
+// attention_scalar.go, which the assembly follows. Attention multiplies and adds
 // with one rounding, which every processor that has vectors does alike, and
 // math32.FMA where there are none. Sums that decide accuracy, those of norms and
 // of softmax, are float64; over fp16 and int8, those of softmax within a tile are float32.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"onebit/formats"
+	"onebit/internal/deviation"
 	"onebit/internal/mmap"
 	"onebit/kernels"
 )
@@ -67,11 +68,11 @@ func (e *Engine) convertTo(dst, src *formats.Tensor) (nmse float64, err error) {
 			return 0, err
 		}
 	}
-	var sumError, sumSignal float64
+	var sum deviation.Sum
 	for top := 0; top < rows; top += slab {
 		bottom := min(top+slab, rows)
 		chunks := (bottom - top + chunk - 1) / chunk
-		errs, sums := make([]error, chunks), make([]energy, chunks)
+		errs, sums := make([]error, chunks), make([]deviation.Sum, chunks)
 		e.pool.ForEach(chunks, func(i int) {
 			from := top + i*chunk
 			end := min(from+chunk, bottom)
@@ -83,14 +84,10 @@ func (e *Engine) convertTo(dst, src *formats.Tensor) (nmse float64, err error) {
 				// The place in all of the head, not in a strip of rows.
 				return 0, cmp.Or(src.Type.Validate(src.Data, rows, cols), err)
 			}
-			sumError += sums[i].error.fold()
-			sumSignal += sums[i].signal.fold()
+			sum.Add(sums[i])
 		}
 	}
-	if sumSignal > 0 {
-		nmse = sumError / sumSignal
-	}
-	return nmse, nil
+	return sum.NMSE(), nil
 }
 
 // CheckHead returns an error unless heads can be converted to a format: its
@@ -117,17 +114,13 @@ func headRowBytes(to *formats.Type, cols int) (int, error) {
 	return n, nil
 }
 
-// energy is Σ(y-x)² and Σx².
-type energy struct{ error, signal lanes }
-
 // convertRows writes rows [from, end) of t to dst, a few at a time: their
 // floats stay in the cache. An *formats.Error is about a row of t.
-func (e *Engine) convertRows(dst []byte, to *formats.Type, t *formats.Tensor, from, end int) (energy, error) {
+func (e *Engine) convertRows(dst []byte, to *formats.Type, t *formats.Tensor, from, end int) (sum deviation.Sum, err error) {
 	rows, cols := t.Dims()
 	const strip = 4 // rows
 	x, y := make([]float32, strip*cols), make([]float32, strip*cols)
 	rowBytes := len(dst) / (end - from)
-	var sum energy
 	for ; from < end; from += strip {
 		n := min(strip, end-from)
 		x, y, bytes := x[:n*cols], y[:n*cols], dst[:n*rowBytes]
@@ -143,18 +136,9 @@ func (e *Engine) convertRows(dst []byte, to *formats.Type, t *formats.Tensor, fr
 		if err := to.Dequantize(y, bytes, n, cols); err != nil {
 			return sum, err
 		}
-		sum.add(e.vectors, x, y)
+		e.vectors.Axpy(y, -1, x)
+		sum.Add(deviation.Sum{Error: e.vectors.Dot(y, y), Signal: e.vectors.Dot(x, x)})
 		dst = dst[n*rowBytes:]
 	}
 	return sum, nil
-}
-
-// add counts the error of y in the place of x, and leaves it in y.
-func (e *energy) add(v *Vectors, x, y []float32) {
-	y = y[:len(x)]
-	for i, v := range x {
-		y[i] -= v
-	}
-	e.error = v.squares(e.error, y)
-	e.signal = v.squares(e.signal, x)
 }

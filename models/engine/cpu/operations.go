@@ -39,11 +39,19 @@ func (s *stream) Norm(op string, dst, x engine.Buffer, w engine.Weight, eps floa
 	d, in, gain := dst.(*buffer), x.(*buffer), w.(*gain).values
 	d.resize(in.n)
 	if in.n == 1 {
-		s.vec.rmsNorm(d.data, in.data, gain, eps)
+		s.vec.norm(d.data, in.data, gain, eps)
 	} else {
-		s.each(in.n, normsCost(len(in.data), len(gain)), func(c int) { s.vec.rmsNorm(d.column(c), in.column(c), gain, eps) })
+		s.each(in.n, normsCost(len(in.data), len(gain)), func(c int) { s.vec.norm(d.column(c), in.column(c), gain, eps) })
 	}
 	s.end(start, op, work{bytes: floatBytes(len(gain)), moved: floatBytes(len(in.data), len(d.data))}, d)
+}
+
+// norm is Norm of one column's runs. dst may be x.
+func (v *Vectors) norm(dst, x, gain []float32, eps float32) {
+	n := len(gain)
+	for ; len(x) >= n; dst, x = dst[n:], x[n:] {
+		v.RMSNorm(dst[:n], dst[:n], x[:n], gain, float64(eps))
+	}
 }
 
 // Multiply quantizes the input once for all products that take it the same way,
@@ -225,7 +233,7 @@ func (s *stream) attendRuns(i int) {
 func (s *stream) Gate(op string, gate, up engine.Buffer, f arch.Activation) {
 	start := s.begin()
 	s.dst, s.v = gate.(*buffer), up.(*buffer)
-	s.gate = s.vec.activation(f)
+	s.activation = f
 	s.each((len(s.dst.data)+gateLen-1)/gateLen, gateCost(f)*float64(len(s.dst.data)), s.gateTask)
 	s.end(start, op, work{moved: floatBytes(2*len(s.dst.data), len(s.v.data))}, s.dst)
 }
@@ -236,26 +244,29 @@ const gateLen = 512
 
 func (s *stream) gateChunk(i int) {
 	from, end := i*gateLen, min((i+1)*gateLen, len(s.dst.data))
-	s.gate(s.dst.data[from:end], s.v.data[from:end])
+	s.vec.gate(s.dst.data[from:end], s.v.data[from:end], s.activation)
 }
 
-func (v *Vectors) activation(f arch.Activation) func(gate, up []float32) {
+// gate is Gate of some values.
+func (v *Vectors) gate(gate, up []float32, f arch.Activation) {
 	switch f {
-	case arch.ReLU2:
-		return v.relu2
+	case arch.ReLU2: // whose squares overflow fp16, which is why all of this is float32
+		v.SquaredReLU(gate, gate)
 	case arch.Sigmoid:
-		return v.sigmoid
+		v.Sigmoid(gate, gate)
+	default:
+		v.SiLU(gate, gate)
 	}
-	return v.silu
+	v.Mul(gate, gate, up)
 }
 
 func (s *stream) Add(op string, x, y engine.Buffer) {
 	start := s.begin()
 	a, b := x.(*buffer), y.(*buffer)
 	if a.n == 1 {
-		s.vec.add(a.data, b.data)
+		s.vec.Add(a.data, b.data)
 	} else {
-		s.each(a.n, addCost*float64(len(a.data)), func(c int) { s.vec.add(a.column(c), b.column(c)) })
+		s.each(a.n, addCost*float64(len(a.data)), func(c int) { s.vec.Add(a.column(c), b.column(c)) })
 	}
 	s.end(start, op, work{moved: floatBytes(2*len(a.data), len(b.data))}, a)
 }
@@ -263,9 +274,7 @@ func (s *stream) Add(op string, x, y engine.Buffer) {
 func (s *stream) Scale(op string, x engine.Buffer, by float32) {
 	start := s.begin()
 	b := x.(*buffer)
-	for i := range b.data {
-		b.data[i] *= by
-	}
+	s.vec.Scale(b.data, by, b.data)
 	s.end(start, op, work{moved: floatBytes(2 * len(b.data))}, b)
 }
 

@@ -30,7 +30,7 @@ func nearBy(t *testing.T, name string, rounding float64, got []float32, want ...
 // (3, 4) has the mean square 12.5; ε = 3.5 makes that 16, whose root is 4.
 func TestRMSNorm(t *testing.T) {
 	x := []float32{3, 4, -4, 3}
-	Scalar.rmsNorm(x, x, []float32{2, 10}, 3.5)
+	Scalar.norm(x, x, []float32{2, 10}, 3.5)
 	near(t, "norm", x, 1.5, 10, -2, 7.5)
 }
 
@@ -113,10 +113,10 @@ func TestBadQ4(t *testing.T) {
 
 func TestGates(t *testing.T) {
 	gate := []float32{0, 2, -3, -200}
-	Scalar.activation(arch.SiLU)(gate, []float32{5, 10, 1, 1})
+	Scalar.gate(gate, []float32{5, 10, 1, 1}, arch.SiLU)
 	near(t, "silu", gate, 0, 20/(1+math.Exp(-2)), -3/(1+math.Exp(3)), 0)
 	gate = []float32{0, 2, -3, 300}
-	Scalar.activation(arch.ReLU2)(gate, []float32{5, 10, 1, 2})
+	Scalar.gate(gate, []float32{5, 10, 1, 2}, arch.ReLU2)
 	near(t, "relu2", gate, 0, 40, 0, 180000)
 }
 

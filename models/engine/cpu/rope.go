@@ -19,18 +19,9 @@ func (v *Vectors) rotate(x, cos, sin []float32, r *engine.Rope) {
 	half, head := len(cos), r.HeadDim()
 	for ; len(x) >= head; x = x[head:] {
 		if r.Adjacent {
-			turnAdjacent(x[:2*half], cos, sin)
+			v.TurnAdjacent(x[:2*half], cos, sin)
 		} else {
-			v.turn(x[:half], x[half:2*half], cos, sin)
+			v.Turn(x[:half], x[half:2*half], cos, sin)
 		}
-	}
-}
-
-// turnAdjacent is turnScalar of the pairs (x[2i], x[2i+1]).
-func turnAdjacent(x, cos, sin []float32) {
-	for i, c := range cos {
-		u, v, s := x[2*i], x[2*i+1], sin[i]
-		x[2*i] = float32(u*c) - float32(v*s)
-		x[2*i+1] = float32(u*s) + float32(v*c)
 	}
 }

@@ -36,14 +36,14 @@ func (s *stream) rotateRun(i int) {
 	out, signs := c.dst.column(i / runs)[from:][:c.run], c.Signs[from:][:c.run]
 	c.take(out, c.x.column(i/runs), from)
 	if !c.Inverse {
-		vec.scale(out, out, signs, 1)
+		vec.Mul(out, out, signs)
 	}
 	by := float32(1 / math.Sqrt(float64(c.Block)))
 	for block := out; len(block) > 0; block = block[c.Block:] {
-		vec.hadamard(block[:c.Block], by)
+		vec.Hadamard(block[:c.Block], by)
 	}
 	if c.Inverse {
-		vec.scale(out, out, signs, 1)
+		vec.Mul(out, out, signs)
 	}
 }
 
@@ -57,27 +57,5 @@ func (c *rotateCall) take(out, x []float32, from int) {
 		at := c.From(from)
 		n := copy(out, x[at:][:c.Run-from%c.Run])
 		out, from = out[n:], from+n
-	}
-}
-
-// hadamardScalar is the unnormalized transform of x, whose length is a power of
-// two, times a factor: sums and differences of values 1, 2, 4 … apart.
-func hadamardScalar(x []float32, by float32) {
-	for half := 1; half < len(x); half *= 2 {
-		butterflies(x, half)
-	}
-	for i := range x {
-		x[i] *= by
-	}
-}
-
-// butterflies is the step for values half apart.
-func butterflies(x []float32, half int) {
-	for ; len(x) > 0; x = x[2*half:] {
-		a, b := x[:half], x[half:2*half]
-		for i, u := range a {
-			v := b[i]
-			a[i], b[i] = u+v, u-v
-		}
 	}
 }

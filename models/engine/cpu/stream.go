@@ -8,6 +8,7 @@ import (
 	"onebit/formats"
 	"onebit/internal/clock"
 	"onebit/kernels"
+	"onebit/models/arch"
 	"onebit/models/engine"
 )
 
@@ -44,7 +45,7 @@ type stream struct {
 	// among threads. The tasks were made once, because making them would
 	// allocate.
 	dst, q, k, v *buffer
-	gate         func(gate, up []float32)
+	activation   arch.Activation
 	attendHeads  int // query heads in a task of attention
 	storeTask    func(i int)
 	attendTask   func(i int)

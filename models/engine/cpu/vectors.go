@@ -2,29 +2,20 @@ package cpu
 
 import (
 	"onebit/internal/cpu"
-	"onebit/internal/half"
 	"onebit/kernels"
+	"onebit/kernels/vectors"
 )
 
 // Vectors are one implementation of the operations of a forward pass outside
-// the matrix products: norms, the rotary embedding, attention, gates, and the
-// conversions of a cache. All of them give the same bits. They are listed,
-// chosen and tested like the variants of products; nothing global chooses.
+// the matrix products: the loops of package vectors, attention, and the delta rule.
+// All of them give the same bits. They are listed, chosen and tested like the
+// variants of products; nothing global chooses.
 type Vectors struct {
 	Name    string // "avx2"
 	Summary string // how it works, in one line
 	*kernels.ISA
+	*vectors.Variant // the best that the ISA runs
 
-	add       func(x, y []float32)
-	squares   func(sum lanes, x []float32) lanes
-	scale     func(dst, x, gain []float32, by float32)
-	silu      func(gate, up []float32)
-	relu2     func(gate, up []float32)
-	exp       func(sum lanes, x []float32, top, by float32) lanes
-	encodeF16 func(dst []byte, src []float32)
-	decodeF16 func(dst []float32, src []byte)
-	maximum   func(x []float32) float32
-	turn      func(a, b, cos, sin []float32)
 	// Of attention: see their specification.
 	scores   func(dst, q, keys []float32, width, positions int, ahead []byte)
 	weighted func(dst, weights, values []float32, width, positions int, ahead []byte)
@@ -41,18 +32,14 @@ type Vectors struct {
 	unpackQ4    func(dst, src []byte, blocks int)
 	unpackPairs func(dst, src []byte, width int)
 
-	sigmoid    func(gate, up []float32)
-	addProduct func(dst, x, y []float32)
-	hadamard   func(x []float32, by float32)
-	deltaRule  func(matrix, q, k, v, out []float32, decay, beta float32)
+	deltaRule func(matrix, q, k, v, out []float32, decay, beta float32)
 }
+
+var loopsInGo = vectors.For(kernels.Go.Requires)
 
 // Scalar is the specification of all others.
 var Scalar = &Vectors{
-	Name: "scalar", Summary: "Go, an element at a time", ISA: kernels.Go,
-	add: addScalar, squares: squaresScalar, scale: scaleScalar, silu: siluScalar, relu2: relu2Scalar, exp: expScalar,
-	encodeF16: half.Encode, decodeF16: half.Decode,
-	maximum: maximumScalar, turn: turnScalar,
+	Name: "scalar", Summary: "Go, an element at a time", ISA: kernels.Go, Variant: loopsInGo,
 	scores: func(dst, q, keys []float32, width, positions int, _ []byte) {
 		scoresScalar(dst, q, keys, width, positions)
 	},
@@ -65,7 +52,7 @@ var Scalar = &Vectors{
 	},
 	soften: softenScalar, weigh: weighScalar, greatest: greatestScalar, unpackQ4: unpackQ4Scalar, unpackPairs: unpackPairsScalar,
 
-	sigmoid: sigmoidScalar, addProduct: addProductScalar, hadamard: hadamardScalar, deltaRule: deltaRuleScalar,
+	deltaRule: deltaRuleScalar,
 }
 
 // AllVectors returns those that are built into this program, the best last.

@@ -14,18 +14,18 @@ var simdVectors = []*Vectors{
 		halfScoreTiles: halfScoresAVX2, halfWeightTiles: []weightTile{
 			{4, 16, weightedF16x4x16AVX2}, {2, 16, weightedF16x2x16AVX2}, {1, 16, weightedF16x1x16AVX2},
 		},
-	}),
-	wide(newSIMD("avx512", "attention and the delta rule in sixteen floats a register, the rest as avx2", kernels.AVX512, wideAttention(int8SIMD{
+	}, deltaRuleAVX2),
+	newSIMD("avx512", "sixteen floats a register", kernels.AVX512, wideAttention(int8SIMD{
 		q8Tiles: int8AVX2.q8Tiles, valueTiles: []valueTile{
 			{12, 32, addValues12x32AVX512}, {4, 32, addValues4x32AVX512}, {2, 32, addValues2x32AVX512}, {1, 32, addValues1x32AVX512},
 		},
-	}))),
-	wide(newSIMD("avx512vnni", "as avx512, int8 by VPDPBUSD and VPDPWSSD", kernels.AVX512VNNI, wideAttention(int8SIMD{
+	}), deltaRuleAVX512),
+	newSIMD("avx512vnni", "as avx512, int8 by VPDPBUSD and VPDPWSSD", kernels.AVX512VNNI, wideAttention(int8SIMD{
 		q8Tiles: []q8Tile{{6, 32, scoresQ8x6x32AVX512VNNI}, {2, 32, scoresQ8x2x32AVX512VNNI}, {1, 32, scoresQ8x1x32AVX512VNNI}},
 		valueTiles: []valueTile{
 			{12, 32, addValues12x32AVX512VNNI}, {4, 32, addValues4x32AVX512VNNI}, {2, 32, addValues2x32AVX512VNNI}, {1, 32, addValues1x32AVX512VNNI},
 		},
-	}))),
+	}), deltaRuleAVX512),
 }
 
 var halfScoresAVX2 = []scoreTile{{4, 16, scoresF16x4x16AVX2}, {2, 32, scoresF16x2x32AVX2}, {1, 32, scoresF16x1x32AVX2}}
@@ -56,16 +56,4 @@ func wideAttention(products int8SIMD) attentionSIMD {
 			{1, 64, weightedF16x1x64AVX512}, {1, 16, weightedF16x1x16AVX2},
 		},
 	}
-}
-
-// wide gives v the kernels of AVX-512 outside attention.
-func wide(v *Vectors) *Vectors {
-	v.exp = func(sum lanes, x []float32, top, by float32) lanes {
-		n := len(x) &^ 15
-		if n > 0 {
-			expAVX512(&sum[0], &x[0], n, top, by)
-		}
-		return exp(sum, x[n:], top, by)
-	}
-	return v.withDeltaRule(deltaRuleAVX512)
 }

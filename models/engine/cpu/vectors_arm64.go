@@ -5,10 +5,10 @@ package cpu
 import "onebit/kernels"
 
 var simdVectors = []*Vectors{
-	newSIMD("neon", "four floats a register", kernels.NEON, attentionNEON([]q8Tile{{1, 16, scoresQ8x1x16NEON}})),
+	newSIMD("neon", "four floats a register", kernels.NEON, attentionNEON([]q8Tile{{1, 16, scoresQ8x1x16NEON}}), deltaRuleNEON),
 	newSIMD("neondot", "as neon, scores of int8 by SDOT", kernels.NEONDot, attentionNEON([]q8Tile{
 		{2, 16, scoresQ8x2x16NEONDot}, {1, 16, scoresQ8x1x16NEONDot},
-	})),
+	}), deltaRuleNEON),
 }
 
 func attentionNEON(q8 []q8Tile) attentionSIMD {
@@ -76,3 +76,8 @@ func greatestNEON(halves *byte) uint64
 
 //go:noescape
 func unpackPairsNEON(dst, src *byte, width, quads int)
+
+// deltaRuleNEON is deltaRuleScalar of a matrix of 32 columns.
+//
+//go:noescape
+func deltaRuleNEON(matrix, q, k, v, out *float32, keys int, decay, beta float32)
