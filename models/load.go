@@ -177,6 +177,14 @@ func (m *Model) loadWeights(ctx context.Context, opt Options, r *forward.Rotatio
 	if err != nil {
 		return err
 	}
+	m.bind(weights, r)
+	m.HeadError = m.Head.Weight.Info().Error
+	m.headConverted = opt.Head != nil
+	return nil
+}
+
+// bind takes the weights of requests.
+func (m *Model) bind(weights []engine.Weight, r *forward.Rotations) {
 	m.embedding, weights = weights[0], weights[1:]
 	for n := range m.Config.Layers {
 		declared := len(m.Arch.BlockDeclarations(m.Config, n))
@@ -184,9 +192,6 @@ func (m *Model) loadWeights(ctx context.Context, opt Options, r *forward.Rotatio
 	}
 	m.outputNorm, m.Head = weights[0], r.Linear(weights[1], m.Config, false)
 	m.embeddingRotation = r.Rows(arch.EmbeddingTensor, m.Config.Hidden)
-	m.HeadError = weights[1].Info().Error
-	m.headConverted = opt.Head != nil
-	return nil
 }
 
 // A request is one of a block, or of the number behind the last: of what lies

@@ -26,10 +26,8 @@ type Plan struct {
 	Mapped, Packed int64
 
 	name    string
-	config  arch.Config
-	states  []engine.State
+	model   Model          // without an engine, for dry runs
 	planner engine.Planner // nil: no engine tells
-	rotated bool
 }
 
 // A Footprint is what a model and one session take, in bytes, once its context is
@@ -100,87 +98,87 @@ func NewPlan(src Inventory, opt Options) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{name: src.Name(), config: c, states: a.States(c), rotated: rotation != nil}
+	p := &Plan{name: src.Name(), model: Model{Config: c, Arch: a, rope: forward.NewRope(c, a.AdjacentPairs)}}
 	planner, _ := opener.(engine.Planner)
 	if p.planner = planner; planner == nil {
 		other, _ := engine.Default() // without one nothing is planned
 		p.planner, _ = other.(engine.Planner)
 	}
-	return p, p.addWeights(src, a, opt.Head, planner)
+	weights, err := p.addWeights(src, opt.Head, planner)
+	if err == nil {
+		p.model.bind(weights, forward.NewRotations(rotation))
+	}
+	return p, err
 }
 
 // addWeights adds them up, as the planner has them; nil: as they are in the file.
-func (p *Plan) addWeights(src Inventory, a *forward.Architecture, head *formats.Type, planner engine.Planner) error {
+func (p *Plan) addWeights(src Inventory, head *formats.Type, planner engine.Planner) (all []engine.Weight, err error) {
 	infos := map[string]container.TensorInfo{}
 	for _, info := range src.Tensors() {
 		infos[info.Name] = info
 	}
 	type bytes struct{ mapped, own int64 }
-	blocks := make([]bytes, p.config.Layers+1) // and what lies outside
-	for _, r := range requests(a, p.config, head) {
+	c := p.model.Config
+	blocks := make([]bytes, c.Layers+1) // and what lies outside
+	for _, r := range requests(p.model.Arch, c, head) {
 		info, ok := infos[r.Tensor]
 		if !ok || info.Type == nil {
-			return src.Fault(r.Tensor, errors.New("is missing, or of a type that onebit cannot decode"))
+			return nil, src.Fault(r.Tensor, errors.New("is missing, or of a type that onebit cannot decode"))
 		}
+		rows, cols := formats.Dims(info.Shape)
+		all = append(all, plannedWeight{Tensor: info.Name, Rows: rows, Cols: cols, Type: info.Type})
 		if planner == nil && r.Use != engine.Matrix {
 			continue
 		}
 		mapped, own := info.Size, int64(0)
 		if planner != nil {
-			var err error
 			t := formats.Tensor{Name: info.Name, Type: info.Type, Shape: info.Shape}
 			if mapped, own, err = planner.WeightBytes(r.Request, t, src.InPlace()); err != nil {
-				return src.Fault(r.Tensor, err)
+				return nil, src.Fault(r.Tensor, err)
 			}
 		}
 		blocks[r.block].mapped += mapped
 		blocks[r.block].own += own
 	}
-	if inside := blocks[:p.config.Layers]; planner != nil && planner.HoldsOneBlock() {
+	if inside := blocks[:c.Layers]; planner != nil && planner.HoldsOneBlock() {
 		largest := slices.MaxFunc(inside, func(a, b bytes) int { return cmp.Compare(a.mapped+a.own, b.mapped+b.own) })
-		blocks = []bytes{blocks[p.config.Layers], largest}
+		blocks = []bytes{blocks[c.Layers], largest}
 	}
 	for _, b := range blocks {
 		p.Mapped += b.mapped
 		p.Packed += b.own
 	}
-	return nil
+	return all, nil
 }
 
 // Context is the model's.
-func (p *Plan) Context() int { return p.config.Context }
+func (p *Plan) Context() int { return p.model.Config.Context }
 
 // Footprint returns what a session takes, and the weights.
 func (p *Plan) Footprint(opt SessionOptions) (Footprint, error) {
-	opt.setDefaults(p.config)
-	if err := opt.check(p.config); err != nil {
+	c := p.model.Config
+	opt.setDefaults(c)
+	if err := opt.check(c); err != nil {
 		return Footprint{}, err
 	}
 	if p.planner == nil {
 		return Footprint{}, errors.New("no engine tells what a session takes of memory")
 	}
-	c := p.config
-	b, err := p.planner.StreamBytes(engine.StreamOptions{States: p.states, Context: opt.Context, Batch: opt.Batch, Cache: opt.Cache}, c.Heads/c.KVHeads)
+	b, err := p.planner.StreamBytes(p.model.streamOptions(opt), c.Heads/c.KVHeads)
 	return Footprint{
 		Mapped: p.Mapped, Packed: p.Packed, Cache: b.Cache, State: b.State, Scratch: b.Scratch + p.buffers(opt.Batch),
 		Context: opt.Context, Format: opt.Cache, positions: b.Positions,
 	}, err
 }
 
-// buffers is what the activations of a batch take at most: a session's buffers, and
-// what layers' inputs are quantized to.
+// buffers is what the activations of a batch take, by a session that computes nothing.
 func (p *Plan) buffers(batch int) int64 {
-	c := p.config
-	q, kv := c.Heads*c.HeadDim, c.KVHeads*c.HeadDim
-	column := 3*c.Hidden + 2*q + 2*kv + 2*c.FFN + c.HeadDim
-	if d := c.Delta; d.ValueHeads > 0 {
-		column += 3*q + d.Channels() + 2*d.Keys() + 3*d.Values() + 2*d.ValueHeads
-	}
-	if p.rotated {
-		column += c.Hidden + q + c.FFN
-	}
-	quantized := max(c.Hidden, q, c.FFN) // a byte and its share of scales, as batches and arranged
-	return int64(batch)*int64(4*column+2*quantized) + int64(4*c.Vocab*logitColumns)
+	var d dryRun
+	s := p.model.newSession(&d)
+	s.begin(make([]int, batch))
+	s.blocks()
+	s.head(0, min(batch, logitColumns))
+	return d.bytes()
 }
 
 // A Fit is the largest context for a format of keys and values.
@@ -202,11 +200,11 @@ func (p *Plan) Fits(memory int64, batch int) (fits []Fit) {
 			return err != nil || f.Total() > memory
 		}
 		if _, err := p.Footprint(SessionOptions{Context: 1, Cache: format}); err == nil {
-			fits = append(fits, Fit{format, sort.Search(p.config.Context, tooLarge)})
+			fits = append(fits, Fit{format, sort.Search(p.Context(), tooLarge)})
 		}
 	}
 	bytes := func(f Fit) int64 {
-		n, _ := p.Footprint(SessionOptions{Context: p.config.Context, Cache: f.Format})
+		n, _ := p.Footprint(SessionOptions{Context: p.Context(), Cache: f.Format})
 		return n.Cache
 	}
 	slices.SortFunc(fits, func(a, b Fit) int { return cmp.Compare(bytes(b), bytes(a)) })

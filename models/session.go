@@ -98,9 +98,7 @@ func (m *Model) NewSession(opt SessionOptions) (*Session, error) {
 	if err := m.fits(opt); err != nil {
 		return nil, err
 	}
-	stream, err := m.engine.NewStream(engine.StreamOptions{
-		States: m.Arch.States(c), Context: opt.Context, Batch: opt.Batch, Cache: opt.Cache, Rope: m.rope,
-	})
+	stream, err := m.engine.NewStream(m.streamOptions(opt))
 	if err != nil {
 		return nil, err
 	}
@@ -108,6 +106,10 @@ func (m *Model) NewSession(opt SessionOptions) (*Session, error) {
 	s := m.newSession(stream)
 	s.context, s.batch = opt.Context, opt.Batch
 	return s, nil
+}
+
+func (m *Model) streamOptions(opt SessionOptions) engine.StreamOptions {
+	return engine.StreamOptions{States: m.Arch.States(m.Config), Context: opt.Context, Batch: opt.Batch, Cache: opt.Cache, Rope: m.rope}
 }
 
 // newSession makes a session's buffers on a stream.

@@ -145,6 +145,7 @@ func (opt Options) threads() int {
 // StreamBytes implements engine.Planner.
 func (opt Options) StreamBytes(of engine.StreamOptions, group int) (b engine.StreamBytes, err error) {
 	b.Positions = tilesOf(of.Context) * cacheTile
+	var attention int
 	for _, state := range of.States {
 		switch state := state.(type) {
 		case engine.Delta:
@@ -158,9 +159,10 @@ func (opt Options) StreamBytes(of engine.StreamOptions, group int) (b engine.Str
 				return b, fmt.Errorf("keys and values cannot be kept in %s: %w", of.Cache.Name, err)
 			}
 			b.Cache += int64(b.Positions) * int64(2*state.Heads*row)
-			b.Scratch = int64(opt.threads()) * int64(attentionBytes(of, state.Dim, group))
+			attention = attentionBytes(of, state.Dim, group)
 		}
 	}
+	b.Scratch = int64(opt.threads()*attention + floatBytes(2*len(of.Rope.Freq)*of.Batch)) // and angles
 	return b, nil
 }
 
