@@ -29,6 +29,17 @@ type Product struct {
 	Variant *Variant
 	Matrix  *Matrix
 	Dst     []float32
+	// From and To are which of the submission's columns it is of, [From, To), as
+	// many as Dst is for; To 0: all.
+	From, To int
+}
+
+// columns returns how many of a submission's n the product is of.
+func (pr *Product) columns(n int) int {
+	if pr.To == 0 {
+		return n
+	}
+	return pr.To - pr.From
 }
 
 // NewPool starts n−1 workers; n < 1 means a thread a core, as
@@ -78,12 +89,12 @@ func (p *Pool) Close() {
 
 // MatVec computes dst = m·x: dst has m.Rows floats, x has m.Cols.
 func (p *Pool) MatVec(dst []float32, v *Variant, m *Matrix, x []float32) {
-	p.Do(x, 1, Product{v, m, dst})
+	p.Do(x, 1, Product{Variant: v, Matrix: m, Dst: dst})
 }
 
 // MatMul computes n products at once: x is n × m.Cols, dst n × m.Rows.
 func (p *Pool) MatMul(dst []float32, v *Variant, m *Matrix, x []float32, n int) {
-	p.Do(x, n, Product{v, m, dst})
+	p.Do(x, n, Product{Variant: v, Matrix: m, Dst: dst})
 }
 
 // Do multiplies several matrices with the same n activation columns in one

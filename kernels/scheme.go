@@ -217,6 +217,10 @@ func (a *Activations) room(o *Order) *orderedQ {
 // no order yet.
 func (a *Activations) View(b *Activations, from, to int) {
 	a.Scheme, a.N, a.Cols, a.Stride, a.Groups = b.Scheme, to-from, b.Cols, b.Stride, b.Groups
+	if b.Scheme == F32 {
+		a.X = b.X[from*b.Cols : to*b.Cols]
+		return
+	}
 	a.Q = b.Q[from*b.Stride : to*b.Stride]
 	a.Scales = b.Scales[from*b.Groups : to*b.Groups]
 	a.Sums = b.Sums[from*b.Stride/32 : to*b.Stride/32]

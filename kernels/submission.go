@@ -1,6 +1,10 @@
 package kernels
 
-import "onebit/internal/threads"
+import (
+	"slices"
+
+	"onebit/internal/threads"
+)
 
 // A submission multiplies several matrices with the same activation columns: what
 // Do is about, and the buffers for it, which the next one reuses.
@@ -15,6 +19,7 @@ type submission struct {
 	workspaces []workspace // one per thread
 	seen       map[shape]bool
 	products   []Product
+	parted     bool  // products are of some of the columns
 	chunks     []int // chunks[p]: the first task of product p
 	rows       []int // rows[p]: how many rows each of its tasks takes
 	arranging  *orderedQ
@@ -28,8 +33,12 @@ type submission struct {
 type workspace struct {
 	Activations
 	shared     Activations // the caller's, with the scratch of this thread
-	results    []float32   // of a task that may be stolen
-	matrix     Matrix      // of such a task: the caller may close its own
+	part       Activations // the columns [from, to) of a submission
+	from, to   int
+	order      *Order
+	parted     int       // the submission that these are of
+	results    []float32 // of a task that may be stolen
+	matrix     Matrix    // of such a task: the caller may close its own
 	submission int
 	_          [128]byte
 }
@@ -68,7 +77,9 @@ const (
 func (s *submission) begin(t *threads.Team) {
 	s.team, s.workspaces, s.seen = t, make([]workspace, t.Size()), map[shape]bool{}
 	for i := range s.workspaces {
-		s.workspaces[i].scratch = scratches{}
+		w := &s.workspaces[i]
+		w.scratch = scratches{}
+		w.part.scratch = w.scratch
 	}
 	s.rowsTask, s.quantTask, s.arrangeTask = s.runChunk, s.quantizeColumn, s.arrangePanel
 }
@@ -76,7 +87,11 @@ func (s *submission) begin(t *threads.Team) {
 // run multiplies the products with x, as many columns at a time as all take.
 func (s *submission) run(x []float32, n, cols int, products []Product) {
 	step := n
+	s.parted = slices.ContainsFunc(products, func(pr Product) bool { return pr.To > 0 })
 	for i := range products {
+		if s.parted {
+			break
+		}
 		if c := products[i].Variant.Columns; c > 0 {
 			step = min(step, c)
 		}
@@ -87,7 +102,7 @@ func (s *submission) run(x []float32, n, cols int, products []Product) {
 	clear(s.products) // keep neither matrices nor activations alive
 	s.x, s.workspaces[0].X = nil, nil
 	for t := range s.workspaces {
-		s.workspaces[t].shared.X = nil
+		s.workspaces[t].shared.X, s.workspaces[t].part.X = nil, nil
 	}
 }
 
@@ -95,6 +110,9 @@ func (s *submission) run(x []float32, n, cols int, products []Product) {
 func (s *submission) multiply(x []float32, from, to, cols int, products []Product) {
 	s.products = append(s.products[:0], products...)
 	for i := range s.products {
+		if s.parted {
+			break
+		}
 		pr := &s.products[i]
 		pr.Dst = pr.Dst[from*pr.Matrix.Rows : to*pr.Matrix.Rows]
 	}
@@ -103,7 +121,7 @@ func (s *submission) multiply(x []float32, from, to, cols int, products []Produc
 	s.chunks, s.rows = s.chunks[:0], s.rows[:0]
 	total := 0
 	for i := range products {
-		rows := s.taskRows(&products[i], to-from)
+		rows := s.taskRows(&products[i], products[i].columns(to-from))
 		s.chunks, s.rows = append(s.chunks, total), append(s.rows, rows)
 		total += (products[i].Matrix.Rows + rows - 1) / rows
 	}
@@ -117,7 +135,9 @@ func checkProduct(pr *Product, scheme Scheme, lenX, n, cols int) {
 		panic("kernels: matrices of one submission differ in columns")
 	case n < 1 || lenX != n*cols:
 		panic("kernels: activations are not n × columns")
-	case len(pr.Dst) != n*m.Rows:
+	case pr.To > 0 && (pr.From < 0 || pr.From >= pr.To || pr.To > n):
+		panic("kernels: a product is of columns that there are not")
+	case len(pr.Dst) != pr.columns(n)*m.Rows:
 		panic("kernels: result is not n × rows")
 	case v.Scheme != scheme:
 		panic("kernels: variants of one submission differ in activation scheme")
@@ -163,13 +183,15 @@ func (s *submission) prepare(x []float32, n, cols int) {
 			s.team.Run(n, s.quantTask, s.alone)
 		}
 		for i := range s.products {
-			s.arrangeTogether(a, s.products[i].Variant.orderFor(n))
+			if !s.parted {
+				s.arrangeTogether(a, s.products[i].Variant.orderFor(n))
+			}
 		}
 		return
 	}
 	for i := range s.products {
 		v := s.products[i].Variant
-		of := shape{v.Scheme, n, cols, v.orderFor(n)}
+		of := shape{v.Scheme, n, cols, s.orderOf(v)}
 		if s.seen[of] {
 			continue
 		}
@@ -214,11 +236,19 @@ func (s *submission) activationsOf(thread int) *Activations {
 		w.reset(v.Scheme, nil, s.n, s.cols)
 		v.ISA.quantize(&w.Activations, s.x, 0, s.n)
 		for i := range s.products {
-			w.Arrange(s.products[i].Variant.orderFor(s.n))
+			w.Arrange(s.orderOf(s.products[i].Variant))
 		}
 		w.submission = s.number
 	}
 	return &w.Activations
+}
+
+// orderOf is that of all columns together, which products of some do without.
+func (s *submission) orderOf(v *Variant) *Order {
+	if s.parted {
+		return nil
+	}
+	return v.orderFor(s.n)
 }
 
 // arrangeTogether is a.Arrange, with the panels shared among threads.
@@ -248,14 +278,17 @@ func (s *submission) quantizeColumn(thread, i int) {
 
 // runChunk computes task i of the submission.
 func (s *submission) runChunk(thread, i int) {
-	k := len(s.chunks) - 1
-	for s.chunks[k] > i {
+	k, found := slices.BinarySearch(s.chunks, i)
+	if !found {
 		k--
 	}
 	pr := s.products[k]
 	r0 := (i - s.chunks[k]) * s.rows[k]
 	r1 := min(r0+s.rows[k], pr.Matrix.Rows)
 	a := s.activationsOf(thread)
+	if pr.To > 0 {
+		a = s.partOf(thread, &pr, a)
+	}
 	s.team.Mark(thread, threads.Multiplying, k)
 	if thread == 0 || !s.stealable {
 		pr.Variant.Rows(pr.Dst, pr.Matrix, a, r0, r1)
@@ -279,4 +312,17 @@ func (s *submission) runStealable(thread, i int, pr Product, a *Activations, r0,
 	for c := 0; c < len(results); c += rows {
 		copy(pr.Dst[c+r0:c+r1], results[c+r0:c+r1])
 	}
+}
+
+// partOf returns the columns of a that a product is of, in its variant's order.
+func (s *submission) partOf(thread int, pr *Product, a *Activations) *Activations {
+	w := &s.workspaces[thread]
+	order := pr.Variant.orderFor(pr.columns(s.n))
+	if w.parted != s.number || w.from != pr.From || w.to != pr.To || w.order != order {
+		s.team.Mark(thread, threads.Quantizing, 0)
+		w.part.View(a, pr.From, pr.To)
+		w.part.Arrange(order)
+		w.parted, w.from, w.to, w.order = s.number, pr.From, pr.To, order
+	}
+	return &w.part
 }

@@ -9,7 +9,9 @@ import (
 // is one more engine's whose operations only say how many columns they write.
 type dryRun struct {
 	buffers   []*counted
-	quantized int // values of the largest input of a product
+	quantized int   // values of the largest input of a product
+	sorted    int   // values of the largest input that is sorted by expert
+	results   []int // of products, likewise
 }
 
 // counted is a buffer of a dryRun.
@@ -28,7 +30,10 @@ func (d *dryRun) bytes() (n int64) {
 	for _, b := range d.buffers {
 		n += 4 * int64(b.width*b.most)
 	}
-	return n + 2*int64(d.quantized)
+	for _, values := range d.results {
+		n += 4 * int64(values)
+	}
+	return n + 4*int64(d.sorted) + 2*int64(d.quantized)
 }
 
 // write has dst hold so many columns.
@@ -53,6 +58,22 @@ func (d *dryRun) Multiply(_ string, x engine.Buffer, products []engine.Product) 
 	}
 }
 
+// MultiplyExperts counts what engines sort by expert too: a batch's inputs, one for each of its
+// choices, and their results.
+func (d *dryRun) MultiplyExperts(_ string, x, chosen engine.Buffer, products []engine.Product) {
+	n, used := x.(*counted).columns, chosen.Width()/2
+	choices := n * used
+	d.quantized = max(d.quantized, choices*products[0].Weight.Info().Cols)
+	d.sorted = max(d.sorted, choices*products[0].Weight.Info().Cols)
+	for i, p := range products {
+		writeAs(p.Dst, x)
+		if i == len(d.results) {
+			d.results = append(d.results, 0)
+		}
+		d.results[i] = max(d.results[i], n*p.Dst.Width())
+	}
+}
+
 // Operations that write a buffer.
 
 func (d *dryRun) Embed(_ string, dst engine.Buffer, _ engine.Weight, ids []int) {
@@ -63,6 +84,8 @@ func (d *dryRun) Hadamard(_ string, dst, x engine.Buffer, _ *engine.Rotation)   
 func (d *dryRun) Select(_ string, dst, x engine.Buffer, _, _, _ int)              { writeAs(dst, x) }
 func (d *dryRun) Attend(_ string, dst, q, _, _ engine.Buffer)                     { writeAs(dst, q) }
 func (d *dryRun) DeltaRule(_ string, dst, q, _, _, _, _ engine.Buffer)            { writeAs(dst, q) }
+func (d *dryRun) Route(_ string, dst, x engine.Buffer, _ engine.Routing)          { writeAs(dst, x) }
+func (d *dryRun) Combine(_ string, dst, x, _ engine.Buffer)                       { writeAs(dst, x) }
 func (d *dryRun) Take(dst, _ engine.Buffer, from, end int)                        { write(dst, end-from) }
 
 // Operations in place.
@@ -72,6 +95,7 @@ func (d *dryRun) Rotate(string, engine.Buffer, engine.Buffer)                   
 func (d *dryRun) Convolve(string, engine.Buffer, engine.Weight)                                 {}
 func (d *dryRun) DeltaGates(string, engine.Buffer, engine.Buffer, engine.Weight, engine.Weight) {}
 func (d *dryRun) Gate(string, engine.Buffer, engine.Buffer, arch.Activation)                    {}
+func (d *dryRun) Clamp(string, engine.Buffer, float32, float32)                                 {}
 func (d *dryRun) Add(string, engine.Buffer, engine.Buffer)                                      {}
 func (d *dryRun) Scale(string, engine.Buffer, float32)                                          {}
 

@@ -207,7 +207,10 @@ func requests(a *forward.Architecture, c arch.Config, head *formats.Type) []requ
 	for n := range c.Layers {
 		for _, t := range a.BlockTensors(c, n) {
 			r := engine.Request{Tensor: t.Name, Use: engine.Gain}
-			if t.Role.Multiplies() {
+			switch {
+			case t.Role == arch.Expert:
+				r.Use = engine.Experts
+			case t.Role.Multiplies():
 				r.Use = engine.Matrix
 			}
 			out = append(out, request{r, n})

@@ -74,13 +74,13 @@ func (m *Model) Blocks() iter.Seq2[int, *forward.Block] {
 }
 
 // WeightBytes returns the bytes of weights that decoding one token reads:
-// every matrix once, as it lies in memory now. A row of the embedding and the
+// every matrix once, as it lies in memory now, and of experts those that a token has. A row of the embedding and the
 // norms are too little to count.
 func (m *Model) WeightBytes() int {
 	total := m.Head.Bytes()
 	for _, b := range m.blocks {
 		for _, l := range b.Linears() {
-			total += l.Bytes()
+			total += l.TokenBytes()
 		}
 	}
 	return total
@@ -91,7 +91,7 @@ func (m *Model) WeightBytes() int {
 func (m *Model) MultiplyAdds() (blocks, head int) {
 	for _, b := range m.blocks {
 		for _, l := range b.Linears() {
-			blocks += l.Rows * l.Cols
+			blocks += l.MultiplyAdds()
 		}
 	}
 	return blocks, m.Head.Rows * m.Head.Cols

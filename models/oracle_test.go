@@ -1,6 +1,7 @@
 package models_test
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"testing"
@@ -30,39 +31,42 @@ type oracleModel struct {
 	name   string
 	preset *arch.Preset
 	change func(t testing.TB, x *fixture)
+	tokens int // of the text; 0: 24
 }
 
 var oracleModels = []oracleModel{
-	{"qwen3", preset("tiny"), nil},
-	{"qwen3 with its own head", tinyUntied(), nil},
-	{"qwen3 under YaRN", preset("tiny"), func(t testing.TB, x *fixture) {
+	{name: "qwen3", preset: preset("tiny"), tokens: 132}, // beyond a tile of the cache
+	{name: "qwen3 with its own head", preset: tinyUntied()},
+	{name: "qwen3 under YaRN", preset: preset("tiny"), change: func(t testing.TB, x *fixture) {
 		x.set("qwen3.rope.freq_base", container.Of(float32(1e4)))
 		x.set("qwen3.rope.scaling.type", container.Of("yarn"))
 		x.set("qwen3.rope.scaling.factor", container.Of(float32(4)))
 		x.set("qwen3.rope.scaling.original_context_length", container.Of(uint32(4096)))
 	}},
-	{"qwen3 under linear scaling", preset("tiny"), func(t testing.TB, x *fixture) {
+	{name: "qwen3 under linear scaling", preset: preset("tiny"), change: func(t testing.TB, x *fixture) {
 		x.set("qwen3.rope.scaling.type", container.Of("linear"))
 		x.set("qwen3.rope.scaling.factor", container.Of(float32(2)))
 	}},
-	{"llama", preset("tiny-llama"), nil},
-	{"minicpm", must(arch.LookupPreset("tiny-minicpm")), nil},
-	{"minicpm of q4_k", minicpmIn4Bits(true), nil},
-	{"minicpm with its own head, without keys", minicpmIn4Bits(false), func(t testing.TB, x *fixture) {
+	{name: "llama", preset: preset("tiny-llama")},
+	{name: "minicpm", preset: must(arch.LookupPreset("tiny-minicpm"))},
+	{name: "minicpm of q4_k", preset: minicpmIn4Bits(true)},
+	{name: "minicpm with its own head, without keys", preset: minicpmIn4Bits(false), change: func(t testing.TB, x *fixture) {
 		for _, key := range []string{"embedding_scale", "residual_scale", "logit_scale", "rope.scaling.type", "rope.scaling.original_context_length"} {
 			x.unset("minicpm." + key)
 		}
 	}},
-	{"qwen35", preset("tiny-qwen35"), nil},
-	{"qwen35 of 8 blocks", smallQwen35(), nil},
-	{"qwen35 rotated", smallQwen35(), fold},
-	{"qwen35 of short keys", smallQwen35(), shortKeys},
+	{name: "qwen35", preset: preset("tiny-qwen35")},
+	{name: "qwen35 of 8 blocks", preset: smallQwen35()},
+	{name: "qwen35 rotated", preset: smallQwen35(), change: fold},
+	{name: "maple", preset: smallMaple(), change: clampEarly},
+	{name: "maple of windows over tiles", preset: mapleOfLongWindows(), tokens: 300},
+	{name: "qwen35 of short keys", preset: smallQwen35(), change: shortKeys},
 }
 
 var bitnetModels = []oracleModel{
-	{"bitnet-b1.58", preset("tiny-bitnet"), nil},
-	{"bitnet", tiny1bitLLM(), nil},
-	{"bitnet in tq1_0 and q2_0, head in q8_0", tiny1bitLLM(), func(t testing.TB, x *fixture) {
+	{name: "bitnet-b1.58", preset: preset("tiny-bitnet")},
+	{name: "bitnet", preset: tiny1bitLLM()},
+	{name: "bitnet in tq1_0 and q2_0, head in q8_0", preset: tiny1bitLLM(), change: func(t testing.TB, x *fixture) {
 		for n := range 2 {
 			x.requantize(t, fmt.Sprintf("blk.%d.ffn_down.weight", n), formats.TQ1_0)
 			x.requantize(t, fmt.Sprintf("blk.%d.attn_output.weight", n), formats.Q2_0)
@@ -93,11 +97,7 @@ func testOracle(t *testing.T, all []oracleModel) {
 			if tt.change != nil {
 				tt.change(t, x)
 			}
-			n := 24
-			if tt.name == "qwen3" {
-				n = 132 // beyond a tile of the cache
-			}
-			ids := text(n, tt.preset.Config.Vocab)
+			ids := text(cmp.Or(tt.tokens, 24), tt.preset.Config.Vocab)
 			oracle, err := modeltest.Load(x.file(t))
 			if err != nil {
 				t.Fatal(err)

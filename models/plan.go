@@ -126,8 +126,13 @@ func (p *Plan) addWeights(src Inventory, head *formats.Type, planner engine.Plan
 			return nil, src.Fault(r.Tensor, errors.New("is missing, or of a type that onebit cannot decode"))
 		}
 		rows, cols := formats.Dims(info.Shape)
-		all = append(all, plannedWeight{Tensor: info.Name, Rows: rows, Cols: cols, Type: info.Type})
-		if planner == nil && r.Use != engine.Matrix {
+		w := plannedWeight{Tensor: info.Name, Rows: rows, Cols: cols, Type: info.Type}
+		if r.Use == engine.Experts {
+			w.Experts = c.Experts.Count
+			w.Rows /= w.Experts
+		}
+		all = append(all, w)
+		if planner == nil && r.Use != engine.Matrix && r.Use != engine.Experts {
 			continue
 		}
 		mapped, own := info.Size, int64(0)

@@ -28,7 +28,7 @@ func blockCosts(m *models.Model) (costs []blockCost) {
 		for _, l := range b.Linears() {
 			name := strings.TrimPrefix(l.Name, fmt.Sprintf("blk.%d.", i))
 			c.kind += fmt.Sprintln(name, l.Type.Name, l.Rows, l.Cols)
-			c.macs += l.Rows * l.Cols
+			c.macs += l.MultiplyAdds()
 		}
 		costs = append(costs, c)
 	}

@@ -215,7 +215,7 @@ func mainLinear(m *models.Model) (main *forward.Linear) {
 	weights := map[*formats.Type]int{}
 	for _, b := range m.Blocks() {
 		for _, l := range b.Linears() {
-			weights[l.Type] += l.Rows * l.Cols
+			weights[l.Type] += l.MultiplyAdds()
 			if main == nil || weights[l.Type] > weights[main.Type] {
 				main = l
 			}

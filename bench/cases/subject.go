@@ -53,6 +53,7 @@ type subject struct {
 type linear struct {
 	format     *formats.Type
 	rows, cols int
+	used       int // experts that a token meets, of those that stay in the file; 0: it is none
 }
 
 // open opens a file, with the tokenizer that it borrows.
@@ -90,13 +91,13 @@ func newSubject(ctx context.Context, file ModelFile, opt *ModelsOptions) (*subje
 	weights := map[*formats.Type]int{}
 	for _, b := range m.Blocks() {
 		for _, l := range b.Linears() {
-			sub.linears = append(sub.linears, linear{l.Type, l.Rows, l.Cols})
-			if weights[l.Type] += l.Rows * l.Cols; weights[l.Type] > weights[sub.format] {
+			sub.linears = append(sub.linears, linear{l.Type, l.Rows, l.Cols, l.Used})
+			if weights[l.Type] += l.MultiplyAdds(); weights[l.Type] > weights[sub.format] {
 				sub.format = l.Type
 			}
 		}
 	}
-	head := linear{m.Head.Type, m.Head.Rows, m.Head.Cols}
+	head := linear{format: m.Head.Type, rows: m.Head.Rows, cols: m.Head.Cols}
 	if file.Head != nil {
 		head.format = file.Head
 	}
@@ -335,14 +336,14 @@ func (c modelConfig) weightBytes() (sum int) {
 	chosen := c.kernels()
 	for _, l := range c.subject.linears {
 		layout := kernels.Native
-		if v, err := chosen.Variant(l.format); err == nil && c.packing == cpu.PackFirst {
+		if v, err := chosen.Variant(l.format); err == nil && c.packing == cpu.PackFirst && l.used == 0 {
 			layout = v.Layout
 		}
 		n, err := layout.Bytes(l.format, l.rows, l.cols)
 		if err != nil {
 			continue // opening the model will say so
 		}
-		sum += n
+		sum += n * max(1, l.used)
 	}
 	return sum
 }
@@ -363,11 +364,16 @@ func (c modelConfig) multiplyAdds(t names.ModelTest) int64 {
 }
 
 // checkVariants proves what multiplies: of each format one variant, of the
-// projections' the one that was asked for.
+// projections' the one that was asked for; experts have one of their own, for they stay
+// in the file.
 func (c modelConfig) checkVariants(m *models.Model) error {
 	seen := map[*formats.Type]*kernels.Variant{c.variant.Format: c.variant}
+	experts := map[*formats.Type]*kernels.Variant{}
 	check := func(l *forward.Linear) error {
-		v := l.Variant()
+		v, seen := l.Variant(), seen
+		if l.Experts > 0 {
+			seen = experts
+		}
 		if want := seen[l.Type]; want != nil && want != v {
 			return fmt.Errorf("%s is multiplied by %s, others by %s", l.Name, v, want)
 		}

@@ -13,12 +13,18 @@ type Config struct {
 	Arch    string // general.architecture
 	Layers  int    // transformer blocks
 	Hidden  int    // width of the residual stream
-	FFN     int    // width of the feed-forward network
+	FFN     int    // width of the feed-forward network, or of one expert
 	Heads   int    // query heads
 	KVHeads int    // key and value heads, each shared by Heads/KVHeads query heads
 	HeadDim int    // width of a head
 	Vocab   int    // tokens
 	Context int    // longest context, in tokens
+
+	Experts Experts // zero: all tokens go through one feed-forward network
+	Sliding Sliding // zero: all blocks look at all of the text
+	// GateLimit is what the gate of a feed-forward network is clamped to before its
+	// activation, and what it gates between that and its negative; 0: nothing is.
+	GateLimit float32
 
 	Delta Delta // of the blocks that are gated delta nets; zero: there are none
 	// NextN is the number of blocks behind those above that predict further
@@ -110,7 +116,7 @@ func (c Config) Check() *Violation {
 	}{
 		{KeyBlockCount, c.Layers},
 		{KeyEmbeddingLength, c.Hidden},
-		{KeyFeedForwardLength, c.FFN},
+		{c.keyFFN(), c.FFN},
 		{KeyHeadCount, c.Heads},
 		{KeyHeadCountKV, c.KVHeads},
 		{KeyKeyLength, c.HeadDim},
@@ -142,8 +148,13 @@ func (c Config) Check() *Violation {
 			return violationf(s.key, "%v is not positive and finite", s.value)
 		}
 	}
-	if bad := c.Delta.check(); bad != nil {
-		return bad
+	if c.GateLimit != 0 && !positive(c.GateLimit) {
+		return violationf(KeyGateLimit, "%v is not positive and finite", c.GateLimit)
+	}
+	for _, check := range []func() *Violation{c.Delta.check, c.Experts.check, c.Sliding.check} {
+		if bad := check(); bad != nil {
+			return bad
+		}
 	}
 	if s := c.RopeScaling; s.Type == LongRope && s.OriginalContext > 0 && c.Context > s.OriginalContext {
 		return violationf(KeyRopeOriginal, "%d is less than the context of %d: longrope beyond the original context is not supported", s.OriginalContext, c.Context)

@@ -33,6 +33,22 @@ const (
 	KeyResidualScale  = "residual_scale"
 	KeyLogitScale     = "logit_scale"
 
+	// Of experts.
+	KeyExpertCount      = "expert_count"
+	KeyExpertUsed       = "expert_used_count"
+	KeyExpertFFN        = "expert_feed_forward_length"
+	KeyExpertNormalized = "expert_weights_norm"
+	KeyExpertScale      = "expert_weights_scale"
+	KeyExpertGating     = "expert_gating_func"
+	KeyGateLimit        = "swiglu_clamp_exp" // of each block
+
+	// Of blocks that look at a part of the text. Theirs is the rotary embedding of the
+	// last two.
+	KeySlidingWindow   = "attention.sliding_window" // tokens
+	KeySlidingPattern  = "attention.sliding_window_pattern"
+	KeySlidingRopeDim  = "rope.dimension_count_swa"
+	KeySlidingRopeBase = "rope.freq_base_swa"
+
 	// Of gated delta nets, which took the names over from state space models.
 	KeyAttentionInterval = "full_attention_interval"
 	KeyRecurrentLayers   = "attention.recurrent_layers"
@@ -76,6 +92,7 @@ func (t *Table) Metadata(c Config) []container.KV {
 		KeyTaps:               count(c.Delta.Taps),
 	}
 	keys := slices.Clone(t.Keys)
+	t.expertMetadata(c, values)
 	if c.HeadDim*c.Heads != c.Hidden && !slices.Contains(keys, KeyKeyLength) {
 		keys = append(keys, KeyKeyLength, KeyValueLength)
 	}
@@ -145,15 +162,28 @@ func (r *reader) config(t *Table) Config {
 		Layers:   r.count(KeyBlockCount),
 		Context:  r.count(KeyContextLength),
 		Hidden:   r.count(KeyEmbeddingLength),
-		FFN:      r.count(KeyFeedForwardLength),
 		Heads:    r.count(KeyHeadCount),
 		Eps:      r.float(KeyRMSEpsilon),
 		RopeBase: r.floatOr(KeyRopeFreqBase, defaultRopeBase),
+	}
+	if slices.Contains(t.Keys, KeyExpertCount) {
+		r.experts(&c)
+	} else {
+		c.FFN = r.count(KeyFeedForwardLength)
+	}
+	if slices.Contains(t.Keys, KeySlidingPattern) {
+		c.Sliding = r.sliding(c)
+	}
+	if slices.Contains(t.Keys, KeyGateLimit) {
+		c.GateLimit = r.gateLimit(c)
 	}
 	c.KVHeads = r.countOr(KeyHeadCountKV, c.Heads)
 	c.Vocab = r.countOr(KeyVocabSize, r.embeddingRows())
 	c.HeadDim = r.headDim(c)
 	c.RopeDim = r.ropeDim(c)
+	if c.Sliding != (Sliding{}) {
+		c.RopeBase = r.floatOr(KeySlidingRopeBase, c.RopeBase)
+	}
 	c.NextN = r.countOr(KeyNextN, 0)
 	c.Layers -= min(c.NextN, c.Layers)
 	if slices.Contains(t.Keys, KeyStateSize) {
@@ -276,6 +306,9 @@ func (r *reader) scales(c *Config) {
 // ropeDim is 0 where the rotary embedding turns whole heads.
 func (r *reader) ropeDim(c Config) int {
 	n := r.countOr(KeyRopeDimensionCount, c.HeadDim)
+	if c.Sliding != (Sliding{}) {
+		n = r.countOr(KeySlidingRopeDim, n)
+	}
 	switch {
 	case n == c.HeadDim:
 		return 0

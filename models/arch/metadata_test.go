@@ -135,7 +135,7 @@ func TestConfigFromGGUFErrors(t *testing.T) {
 	}{
 		{"no architecture", without(qwen, arch.KeyArchitecture), arch.KeyArchitecture, "is missing"},
 		{"unknown architecture", set(qwen, arch.KeyArchitecture, container.Of("gemma3")), arch.KeyArchitecture,
-			`unknown architecture "gemma3" (known: bitnet, bitnet-25, bitnet-b1.58, llama, minicpm, qwen3, qwen35)`},
+			`unknown architecture "gemma3" (known: bitnet, bitnet-25, bitnet-b1.58, llama, maple, minicpm, qwen3, qwen35)`},
 		{"architecture of another kind", set(qwen, arch.KeyArchitecture, container.Of(uint32(3))), arch.KeyArchitecture, ""},
 		{"no blocks", set(qwen, "qwen3.block_count", container.Of(uint32(0))), "qwen3.block_count", "0 is not between 1 and 1048576"},
 		{"negative blocks", set(qwen, "qwen3.block_count", container.Of(int32(-1))), "qwen3.block_count", ""},

@@ -14,7 +14,7 @@ import (
 // src/llama-model.cpp (load_hparams).
 var neutral = map[string][]float64{
 	"attention.causal":              {1},
-	keySlidingWindow:                {0},
+	KeySlidingWindow:                {0},
 	keyAttentionScale:               {0},
 	"attention.clamp_kqv":           {0},
 	"attention.max_alibi_bias":      {0},
@@ -23,9 +23,12 @@ var neutral = map[string][]float64{
 	"attention.q_lora_rank":         {0},
 	"attn_logit_softcapping":        {0},
 	"final_logit_softcapping":       {0},
-	"expert_count":                  {0},
-	"expert_used_count":             {0},
+	KeyExpertCount:                  {0},
+	KeyExpertUsed:                   {0},
 	"expert_shared_count":           {0},
+	"expert_group_count":            {0, 1},
+	"expert_group_used_count":       {0, 1},
+	KeyGateLimit:                    {0},
 	"use_parallel_residual":         {0},
 	"swin_norm":                     {0},
 	"rope.scale_linear":             {1, 0},
@@ -36,10 +39,7 @@ var neutral = map[string][]float64{
 	KeyLogitScale:                   {1, 0},
 }
 
-const (
-	keySlidingWindow  = "attention.sliding_window" // tokens
-	keyAttentionScale = "attention.scale"          // of the products of queries and keys
-)
+const keyAttentionScale = "attention.scale" // of the products of queries and keys
 
 // checkNeutral refuses a file that states what would be computed otherwise than the
 // architecture does.
@@ -60,7 +60,7 @@ func (r *reader) checkNeutral(t *Table, c Config) {
 // context fits in, and the scale that attention has anyway.
 func (c Config) changesNothing(key string, x float64) bool {
 	switch key {
-	case keySlidingWindow:
+	case KeySlidingWindow:
 		return x >= float64(c.Context)
 	case keyAttentionScale:
 		usual := 1 / math.Sqrt(float64(max(1, c.HeadDim)))

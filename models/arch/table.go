@@ -59,15 +59,17 @@ const (
 	Rate                   // by which a state decays, negative
 	Bias                   // added to a layer's output
 	Divisors               // of the rotary embedding's frequencies, positive
+	Router                 // of experts, an output for each
+	Expert                 // as many linear layers as there are experts
 )
 
 func (r Role) String() string {
-	return [...]string{"norm", "embedding", "head", "projection", "control", "taps", "rate", "bias", "divisors"}[r]
+	return [...]string{"norm", "embedding", "head", "projection", "control", "taps", "rate", "bias", "divisors", "router", "expert"}[r]
 }
 
 // Multiplies reports whether tensors of the role are matrices that activations
 // inside a block are multiplied with.
-func (r Role) Multiplies() bool { return r == Projection || r == Control }
+func (r Role) Multiplies() bool { return r == Projection || r == Control || r == Router || r == Expert }
 
 // A Dimension is one side of a tensor, as a function of the configuration.
 type Dimension func(Config) int
@@ -80,7 +82,8 @@ func HeadDim(c Config) int { return c.HeadDim }
 func Query(c Config) int   { return c.Heads * c.HeadDim }   // all query heads
 func KV(c Config) int      { return c.KVHeads * c.HeadDim } // all key heads, or all value heads
 
-// A Declaration is one line of a table of tensors. A vector has no rows.
+// A Declaration is one line of a table of tensors. A vector has no rows; of the role
+// Expert are as many matrices as there are experts, one behind the other.
 type Declaration struct {
 	Name       string // without "blk.N." and ".weight"
 	Role       Role
@@ -132,6 +135,17 @@ func FeedForward(inner ...Declaration) []Declaration {
 	return append(out, Matrix("ffn_down", Projection, Hidden, FFN))
 }
 
+// RoutedFeedForward declares a router, and experts that are gated networks. Names:
+// ggml-org/llama.cpp gguf-py/gguf/constants.py.
+func RoutedFeedForward() []Declaration {
+	return []Declaration{
+		Matrix("ffn_gate_inp", Router, func(c Config) int { return c.Experts.Count }, Hidden),
+		Matrix("ffn_gate_exps", Expert, FFN, Hidden),
+		Matrix("ffn_up_exps", Expert, FFN, Hidden),
+		Matrix("ffn_down_exps", Expert, Hidden, FFN),
+	}
+}
+
 // The names of the tensors that every model has outside its blocks; a tied head
 // is the embedding.
 const (
@@ -144,7 +158,7 @@ const (
 type TensorSpec struct {
 	Name  string // GGUF name, such as blk.3.attn_q.weight
 	Role  Role
-	Shape []int         // outermost first: [out, in] of a projection, [n] of a norm
+	Shape []int         // outermost first: [out, in] of a projection, [n] of a norm, [expert, out, in]
 	Type  *formats.Type // what the architecture's published files use
 }
 
@@ -167,6 +181,9 @@ func (t *Table) spec(prefix string, d Declaration, c Config) TensorSpec {
 	if d.Rows != nil {
 		shape = []int{d.Rows(c), d.Cols(c)}
 	}
+	if d.Role == Expert {
+		shape = append([]int{c.Experts.Count}, shape...)
+	}
 	name := prefix + d.Name
 	if !d.Whole {
 		name += ".weight"
@@ -180,7 +197,7 @@ func (t *Table) typeOf(r Role) *formats.Type {
 	switch typ := t.Types[r]; {
 	case typ != nil:
 		return typ
-	case r == Control:
+	case r == Control || r == Expert:
 		return t.Types[Projection]
 	}
 	return formats.F32
@@ -230,8 +247,10 @@ func (t *Table) ProjectionShapes(c Config) []formats.Shape {
 	var out []formats.Shape
 	for n := range c.Layers {
 		for _, s := range t.BlockTensors(c, n) {
-			if rows, cols := s.Dims(); s.Role == Projection && !slices.Contains(out, formats.Shape{Rows: rows, Cols: cols}) {
-				out = append(out, formats.Shape{Rows: rows, Cols: cols})
+			rows, cols := formats.Dims(s.Shape[max(0, len(s.Shape)-2):]) // of one expert
+			shape := formats.Shape{Rows: rows, Cols: cols}
+			if (s.Role == Projection || s.Role == Expert) && !slices.Contains(out, shape) {
+				out = append(out, shape)
 			}
 		}
 	}

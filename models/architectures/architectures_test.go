@@ -53,7 +53,7 @@ func TestPresetsAreValid(t *testing.T) {
 
 func TestLookup(t *testing.T) {
 	_, err := arch.Lookup("gemma3")
-	if want := `unknown architecture "gemma3" (known: bitnet, bitnet-25, bitnet-b1.58, llama, minicpm, qwen3, qwen35, recurrent, toy)`; err == nil || err.Error() != want {
+	if want := `unknown architecture "gemma3" (known: bitnet, bitnet-25, bitnet-b1.58, llama, maple, minicpm, qwen3, qwen35, recurrent, toy)`; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
 	for name, want := range map[string]arch.Activation{"qwen3": arch.SiLU, "bitnet-b1.58": arch.ReLU2, "bitnet-25": arch.ReLU2, "bitnet": arch.SiLU} {

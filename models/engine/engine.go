@@ -74,9 +74,10 @@ type Request struct {
 type Use int
 
 const (
-	Gain   Use = iota // Norm multiplies with it: a vector
-	Table             // Embed looks rows up in it
-	Matrix            // Multiply multiplies with it
+	Gain    Use = iota // Norm multiplies with it: a vector
+	Table              // Embed looks rows up in it
+	Matrix             // Multiply multiplies with it
+	Experts            // MultiplyExperts does: a matrix for each expert, one behind the other
 )
 
 // A Weight is a tensor that an engine has loaded. Only the engine that made it
@@ -88,7 +89,8 @@ type Weight interface {
 // A WeightInfo says what a weight is at the moment.
 type WeightInfo struct {
 	Tensor     string
-	Rows, Cols int           // out and in features; a vector has one row
+	Rows, Cols int           // out and in features; a vector has one row; of one expert
+	Experts    int           // how many matrices there are, of Use Experts; else 0
 	Type       *formats.Type // that is computed with
 	Bytes      int           // as it lies in memory
 	Kernel     string        // what multiplies it, "format/variant/scheme"; "" of a gain or a table

@@ -56,7 +56,8 @@ type Stream interface {
 	// Values of a head behind the pairs stay.
 	Rotate(op string, q, k Buffer)
 	// Attend adds the batch's keys and values to the state of the block, a KV,
-	// and answers each column's queries from all positions up to its own:
+	// and answers each column's queries from all positions up to its own, or the last
+	// of them where the KV has a window:
 	// softmax(q·Kᵀ/√d)·V, consecutive query heads sharing a key head.
 	Attend(op string, dst, q, k, v Buffer)
 	// Convolve replaces every channel of x by the sum of its last Taps values
@@ -80,6 +81,20 @@ type Stream interface {
 	DeltaGates(op string, decay, beta Buffer, rate, bias Weight)
 	// Gate is gate = f(gate)·up, in place.
 	Gate(op string, gate, up Buffer, f arch.Activation)
+	// Clamp brings every value of x between two, in place.
+	Clamp(op string, x Buffer, least, most float32)
+	// Route chooses experts for each column by its logits, a value for each expert:
+	// those with the largest, of equals the first. dst has 2·r.Used values: their
+	// numbers, the largest logit's first, and then their weights. Of columns with logits
+	// that are not finite, weights are NaN.
+	Route(op string, dst, logits Buffer, r Routing)
+	// MultiplyExperts is Multiply with the matrices of the experts that a column has
+	// chosen, as Route wrote them: dst has their results one behind the other. x is
+	// what all experts of a column get, or what each gets, one behind the other.
+	MultiplyExperts(op string, x, chosen Buffer, products []Product)
+	// Combine is the sum of experts' results, one behind the other in x, each times its
+	// weight.
+	Combine(op string, dst, x, chosen Buffer)
 	// Add is x += y.
 	Add(op string, x, y Buffer)
 	// Scale is x ← x·by, in place.
@@ -140,8 +155,20 @@ type StreamOptions struct {
 // A State is what a block keeps of a text: a KV or a Delta.
 type State interface{ isState() }
 
-// A KV keeps keys and values of every token. It can be rolled back to any.
-type KV struct{ Heads, Dim int }
+// A KV keeps keys and values of every token, and can be rolled back to any; or, with a
+// window, of the last ones.
+type KV struct {
+	Heads, Dim int
+	Window     int // how many positions a token looks at, its own included; 0: all
+}
+
+// A Routing is how a router's logits choose experts and weigh them.
+type Routing struct {
+	Used       int     // experts that a token gets
+	Sigmoid    bool    // weights are the logits' sigmoids, and not their softmax over all experts
+	Normalized bool    // weights are divided by the sum of those chosen
+	Scale      float32 // weights are multiplied with it; 0: with nothing
+}
 
 // A Delta keeps what gated delta nets do: a matrix for each value head, and the
 // last inputs of a convolution. It has no positions to roll back to but the

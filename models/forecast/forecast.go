@@ -183,6 +183,9 @@ func Of(p *arch.Preset, e arch.Edition, m *Machine) (*Forecast, error) {
 		}
 		rows, cols := t.Dims()
 		weights := float64(rows) * float64(cols)
+		if t.Role == arch.Expert {
+			weights *= float64(p.Config.Experts.Used) / float64(p.Config.Experts.Count)
+		}
 		decode.add(rate.Decode.inverse(), weights, rate.Fixed/siblings)
 		if !t.Role.Multiplies() { // the head is for the prompt's last token alone
 			weights /= PromptTokens
@@ -214,14 +217,18 @@ func (i *Interval) add(each Interval, work, fixed float64) {
 // elements is the numbers of a token that norms, gates, rotary embedding and residuals
 // go through.
 func elements(c arch.Config) float64 {
-	return float64(c.Layers) * float64(4*c.Hidden+c.FFN+c.Heads*c.HeadDim+2*c.KVHeads*c.HeadDim)
+	return float64(c.Layers) * float64(4*c.Hidden+c.FFN*max(1, c.Experts.Used)+c.Heads*c.HeadDim+2*c.KVHeads*c.HeadDim)
 }
 
 // stateBytes is what a token reads, and writes, of keys, values and states.
 func stateBytes(p *arch.Preset, depth int) (bytes float64) {
 	for _, s := range forward.Of(p.Table).States(p.Config) {
+		depth := depth
 		switch s := s.(type) {
 		case engine.KV:
+			if s.Window > 0 {
+				depth = min(depth, s.Window)
+			}
 			bytes += float64(depth) * 2 * 2 * float64(s.Heads*s.Dim) // f16
 		case engine.Delta:
 			bytes += 2 * 4 * (float64(s.ValueHeads*s.KeyDim*s.ValueDim) + float64(s.Channels*(s.Taps-1)))

@@ -36,7 +36,7 @@ func Of(t *arch.Table) *Architecture { return architectures[t] }
 func (a *Architecture) States(c arch.Config) []engine.State {
 	out := make([]engine.State, c.Layers)
 	for i := range out {
-		out[i] = engine.KV{Heads: c.KVHeads, Dim: c.HeadDim}
+		out[i] = engine.KV{Heads: c.KVHeads, Dim: c.HeadDim, Window: c.Window(i)}
 		if a.State != nil {
 			out[i] = a.State(c, i)
 		}

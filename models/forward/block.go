@@ -62,10 +62,12 @@ func (b *Block) Linear(name string) *Linear { return b.linears[name] }
 // table, which is that in which it uses them.
 func (b *Block) Linears() []*Linear { return b.order }
 
-// A Linear is a layer y = W·x.
+// A Linear is a layer y = W·x, or one for each expert.
 type Linear struct {
 	Name       string // of its tensor
 	Rows, Cols int    // out and in features
+	Experts    int    // how many layers it is, of which a token meets Used; 0: one
+	Used       int
 	Type       *formats.Type
 
 	// Weight is the engine's, Rotation what the input goes through first; nil: nothing.
@@ -96,3 +98,14 @@ func (l *Linear) Variant() *kernels.Variant {
 
 // Bytes returns the size of the weights as they are multiplied now.
 func (l *Linear) Bytes() int { return l.Weight.Info().Bytes }
+
+// TokenBytes is Bytes of what a token meets.
+func (l *Linear) TokenBytes() int {
+	if l.Experts == 0 {
+		return l.Bytes()
+	}
+	return l.Bytes() / l.Experts * l.Used
+}
+
+// MultiplyAdds returns the multiplications that a token takes.
+func (l *Linear) MultiplyAdds() int { return l.Rows * l.Cols * max(1, l.Used) }

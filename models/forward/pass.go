@@ -1,6 +1,8 @@
 package forward
 
 import (
+	"math"
+
 	"onebit/models/arch"
 	"onebit/models/engine"
 )
@@ -17,8 +19,8 @@ type Pass struct {
 	Q    engine.Buffer // Heads·HeadDim
 	K, V engine.Buffer // KVHeads·HeadDim
 	Att  engine.Buffer // Heads·HeadDim
-	Gate engine.Buffer // FFN
-	Up   engine.Buffer // FFN
+	Gate engine.Buffer // FFN, of each expert that a token has
+	Up   engine.Buffer // FFN, likewise
 
 	forward  func(b *Block, p *Pass)
 	others   map[string]engine.Buffer           // of Buffer
@@ -28,12 +30,12 @@ type Pass struct {
 
 // NewPass makes the buffers of a model on a stream.
 func NewPass(stream engine.Stream, a *Architecture, c arch.Config) *Pass {
-	q, kv := c.Heads*c.HeadDim, c.KVHeads*c.HeadDim
+	q, kv, ffn := c.Heads*c.HeadDim, c.KVHeads*c.HeadDim, c.FFN*max(1, c.Experts.Used)
 	return &Pass{
 		Stream: stream, Config: c, Activation: a.Activation, forward: a.Forward,
 		X: stream.Buffer(c.Hidden), H: stream.Buffer(c.Hidden),
 		Q: stream.Buffer(q), K: stream.Buffer(kv), V: stream.Buffer(kv), Att: stream.Buffer(q),
-		Gate: stream.Buffer(c.FFN), Up: stream.Buffer(c.FFN),
+		Gate: stream.Buffer(ffn), Up: stream.Buffer(ffn),
 		others: map[string]engine.Buffer{}, rotated: map[*engine.Rotation]engine.Buffer{},
 	}
 }
@@ -105,8 +107,13 @@ func (p *Pass) Rotate(op string, q, k engine.Buffer) { p.Stream.Rotate(op, q, k)
 // values p.V and all before them.
 func (p *Pass) Attend(op string) { p.Stream.Attend(op, p.Att, p.Q, p.K, p.V) }
 
-// Activate multiplies p.Gate, activated, with p.Up, in place.
+// Activate multiplies p.Gate, activated, with p.Up, in place; both are clamped before, if
+// the model has it so.
 func (p *Pass) Activate(op string) {
+	if limit := p.Config.GateLimit; limit != 0 {
+		p.Stream.Clamp("ffn_gate_clamp", p.Gate, float32(math.Inf(-1)), limit)
+		p.Stream.Clamp("ffn_up_clamp", p.Up, -limit, limit)
+	}
 	p.Stream.Gate(op, p.Gate, p.Up, p.Activation)
 }
 
@@ -126,4 +133,32 @@ func (p *Pass) FeedForward(b *Block, gain engine.Weight) {
 	p.Activate("ffn_act") // p.Gate, with p.Up
 	p.Multiply("ffn_down", p.Gate, b.Down.To(p.H))
 	p.Add("ffn_residual", p.X, p.H)
+}
+
+// RoutedFeedForward is FeedForward of experts: those that a router chooses for each
+// token, by the same input.
+func (p *Pass) RoutedFeedForward(b *Block, gain engine.Weight) {
+	e := p.Config.Experts
+	logits, chosen := p.Buffer("router", e.Count), p.Buffer("chosen", 2*e.Used)
+	out := p.Buffer("experts", e.Used*p.H.Width())
+	p.Norm("ffn_norm", p.H, p.X, gain)
+	p.Multiply("ffn_router", p.H, b.Linear("ffn_gate_inp").To(logits))
+	p.Stream.Route(RouteOp, chosen, logits, engine.Routing{Used: e.Used, Sigmoid: e.Sigmoid, Normalized: e.Normalized, Scale: e.Scale})
+	p.MultiplyExperts("ffn_gate_up", p.H, chosen, b.Linear("ffn_gate_exps").To(p.Gate), b.Linear("ffn_up_exps").To(p.Up))
+	p.Activate("ffn_act") // p.Gate, with p.Up
+	p.MultiplyExperts("ffn_down", p.Gate, chosen, b.Linear("ffn_down_exps").To(out))
+	p.Stream.Combine("ffn_combine", p.H, out, chosen)
+	p.Add("ffn_residual", p.X, p.H)
+}
+
+// RouteOp is what observers know the choice of experts by.
+const RouteOp = "ffn_route"
+
+// MultiplyExperts is Multiply with the layers of the experts that columns have chosen.
+func (p *Pass) MultiplyExperts(op string, x, chosen engine.Buffer, layers ...Projection) {
+	p.products = p.products[:0]
+	for _, l := range layers {
+		p.products = append(p.products, engine.Product{Weight: l.Layer.Weight, Dst: l.Dst})
+	}
+	p.Stream.MultiplyExperts(op, x, chosen, p.products)
 }

@@ -27,7 +27,10 @@ func NewRotations(file *arch.Rotation) *Rotations {
 // in another order.
 func (r *Rotations) Linear(w engine.Weight, c arch.Config, grouped bool) *Linear {
 	info := w.Info()
-	l := &Linear{Name: info.Tensor, Rows: info.Rows, Cols: info.Cols, Type: info.Type, Weight: w}
+	l := &Linear{Name: info.Tensor, Rows: info.Rows, Cols: info.Cols, Experts: info.Experts, Type: info.Type, Weight: w}
+	if l.Experts > 0 {
+		l.Used = c.Experts.Used
+	}
 	if r.file == nil || !r.file.Weights[l.Name] {
 		return l
 	}

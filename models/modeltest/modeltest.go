@@ -16,6 +16,7 @@ type Model struct {
 	arch     string
 	w        map[string][][]float64 // [out][in]; a vector is one row
 	mistakes []Mistake
+	layer    int // the block in progress
 }
 
 // A Mistake is one that implementations make. An oracle that makes it must
@@ -81,7 +82,7 @@ func (m *Model) Logits(ids []int) [][]float64 {
 		m.block(x, n)
 	}
 	head := m.w["output.weight"]
-	if head == nil {
+	if head == nil || m.makes(TiedHead) {
 		head = m.embedding()
 	}
 	logits := make([][]float64, len(ids))
@@ -103,6 +104,8 @@ func (m *Model) embedding() [][]float64 { return m.w["token_embd.weight"] }
 
 // block is x += Attention(norm(x)); x += FFN(norm(x)).
 func (m *Model) block(x [][]float64, n int) {
+	m.layer = n
+	residual := slices.Clone(x)
 	name := func(s string) string {
 		full := fmt.Sprintf("blk.%d.%s", n, s)
 		if m.w[full] != nil {
@@ -126,12 +129,16 @@ func (m *Model) block(x [][]float64, n int) {
 		}
 		x[t] = plus(x[t], times(apply(m.w[name(project)], out), orOne(m.config.ResidualScale)))
 	}
-	before := "ffn_norm"
+	gain := "ffn_norm"
 	if m.config.Delta.Interval > 0 {
-		before = "post_attention_norm"
+		gain = "post_attention_norm"
 	}
 	for t := range x {
-		h := m.norm(x[t], name(before))
+		h := m.norm(x[t], name(gain))
+		if m.config.Experts.Count > 0 {
+			x[t] = plus(x[t], m.routed(h, residual[t], name))
+			continue
+		}
 		gate, up := apply(m.w[name("ffn_gate")], h), apply(m.w[name("ffn_up")], h)
 		for i := range gate {
 			gate[i] = m.activation(gate[i]) * up[i]
@@ -164,19 +171,33 @@ func (m *Model) attention(x [][]float64, name func(string) string) [][]float64 {
 		k = append(k, heads(apply(m.w[name("attn_k")], x[t]), c.HeadDim))
 		v = append(v, heads(apply(m.w[name("attn_v")], x[t]), c.HeadDim))
 		for i := range q[t] {
-			if m.w[name("attn_q_norm")] != nil {
-				q[t][i] = m.norm(q[t][i], name("attn_q_norm"))
-			}
-			q[t][i] = m.rope(q[t][i], t)
+			q[t][i] = m.normedAndTurned(q[t][i], name("attn_q_norm"), t)
 		}
 		for i := range k[t] {
-			if m.w[name("attn_k_norm")] != nil {
-				k[t][i] = m.norm(k[t][i], name("attn_k_norm"))
-			}
-			k[t][i] = m.rope(k[t][i], t)
+			k[t][i] = m.normedAndTurned(k[t][i], name("attn_k_norm"), t)
 		}
 	}
 	return m.attend(q, k, v)
+}
+
+// normedAndTurned is what becomes of a head of queries or keys.
+func (m *Model) normedAndTurned(z []float64, gain string, position int) []float64 {
+	turn := func(z []float64) []float64 {
+		if m.turns() {
+			return m.rope(z, position)
+		}
+		return z
+	}
+	if m.makes(TurnedFirst) {
+		z = turn(z)
+	}
+	if m.w[gain] != nil && !m.makes(NoHeadNorm) {
+		z = m.norm(z, gain)
+	}
+	if m.makes(TurnedFirst) {
+		return z
+	}
+	return turn(z)
 }
 
 // attend has all heads one after the other.
@@ -192,7 +213,10 @@ func (m *Model) attend(q, k, v [][][]float64) [][]float64 {
 			weights := make([]float64, t+1)
 			total := 0.0
 			for u := range weights {
-				weights[u] = math.Exp(dot(q[t][i], k[u][j]) / math.Sqrt(float64(c.HeadDim)))
+				if !m.looksAt(t, u) {
+					continue
+				}
+				weights[u] = math.Exp(dot(q[t][i], k[u][j]) / math.Sqrt(m.scoreWidth()))
 				total += weights[u]
 			}
 			head := make([]float64, c.HeadDim)
@@ -214,12 +238,16 @@ func (m *Model) rope(z []float64, position int) []float64 {
 	if c.RopeDim > 0 && !m.makes(WholeRope) {
 		d = c.RopeDim
 	}
+	first := 0
+	if m.makes(LastHalf) {
+		first = len(z) - d
+	}
 	out := append([]float64(nil), z...)
 	for i := range d / 2 {
 		theta, magnitude := m.frequency(math.Pow(float64(c.RopeBase), -2*float64(i)/float64(d)), i, d)
 		angle := float64(position) * theta
-		a, b := i, i+d/2
-		if m.arch == "llama" || m.arch == "minicpm" {
+		a, b := first+i, first+i+d/2
+		if m.arch == "llama" || m.arch == "minicpm" || m.makes(Adjacent) {
 			a, b = 2*i, 2*i+1
 		}
 		turned := complex(z[a], z[b]) * complex(math.Cos(angle), math.Sin(angle)) * complex(magnitude, 0)

@@ -74,6 +74,31 @@ func even(from, width float32) generator {
 	}}
 }
 
+// routerSpread is the standard deviation of a router's logits, for inputs behind a
+// norm: see routers.
+const routerSpread = 2
+
+// routers is float32, normal, so that logits are normal too, and differ from token to
+// token: no expert is a favourite. Of 256 experts the probabilities have an entropy of
+// about 3.8 nats, and the 8 likeliest a bit more than half of the probability.
+func routers(cols int) generator {
+	var quantiles [1 << 12]uint32
+	for i := range quantiles {
+		quantiles[i] = math.Float32bits(float32(quantile(i, len(quantiles)) * routerSpread / math.Sqrt(float64(cols))))
+	}
+	return generator{unit: 4, fill: func(dst []byte, rng *rand.PCG) {
+		for ; len(dst) > 0; dst = dst[4:] {
+			binary.LittleEndian.PutUint32(dst, quantiles[rng.Uint64()>>52])
+		}
+	}}
+}
+
+// quantile is the middle of part i of n of the normal distribution.
+func quantile(i, n int) float64 {
+	p := (float64(i) + 0.5) / float64(n)
+	return math.Sqrt2 * math.Erfinv(2*p-1)
+}
+
 // rotationSigns are random, for each width of a layer's input.
 func rotationSigns(p *arch.Preset, seed uint64) map[int][]float32 {
 	out := map[int][]float32{}
@@ -103,9 +128,7 @@ func brainFloats(cols int) generator {
 func quantiles(cols int, encode func(float32) uint16) generator {
 	var quantiles [1 << 12]uint16
 	for i := range quantiles {
-		p := (float64(i) + 0.5) / float64(len(quantiles))
-		z := math.Sqrt2 * math.Erfinv(2*p-1)
-		quantiles[i] = encode(float32(z / math.Sqrt(float64(cols))))
+		quantiles[i] = encode(float32(quantile(i, len(quantiles)) / math.Sqrt(float64(cols))))
 	}
 	return generator{unit: 8, fill: func(dst []byte, rng *rand.PCG) {
 		for ; len(dst) > 0; dst = dst[8:] {
@@ -247,6 +270,9 @@ func writeWeights(w io.Writer, seed uint64, t arch.TensorSpec) error {
 	}
 	if r := ranges[t.Role]; r.width > 0 && t.Type == formats.F32 {
 		g = even(r.from, r.width)
+	}
+	if t.Role == arch.Router && t.Type == formats.F32 {
+		g = routers(cols)
 	}
 	body := size - len(g.tail)
 	if body%g.unit != 0 {

@@ -18,12 +18,13 @@ import (
 type attention struct {
 	writer  cacheWriter
 	reader  cacheReader
-	queries []float32 // rows × width
-	answers []float32 // rows × width: of the tiles so far
-	scores  []float32 // rows × cacheTile
-	states  []softmax // rows
-	tops    []float32 // rows: the largest scores of a tile
-	sums    []float32 // rows: of a tile's weights
+	queries []float32  // rows × width
+	answers []float32  // rows × width: of the tiles so far
+	scores  []float32  // rows × cacheTile
+	states  []softmax  // rows
+	tops    []float32  // rows: the largest scores of a tile
+	sums    []float32  // rows: of a tile's weights
+	shorter *attention // of cut
 	// Over keys and values in floats.
 	tiles []float32 // rows × width: what a tile adds up to
 	// Over keys and values in int8.
@@ -100,15 +101,19 @@ func (a *attention) answer(s *stream, head, heads, from, end int) {
 	a.start(s, head, heads, from, end)
 	kv, kvHead, dim := s.cache, head/s.group(), s.cache.dim
 	last := s.position + end // how many positions the last column looks at
-	for at := 0; at < last; at += cacheTile {
+	window := s.windows[s.block]
+	for at := firstTile(s.position+from, window); at < last; at += cacheTile {
 		t := tile{
-			attention: a, stream: s, heads: heads, first: s.position + from + 1 - at, positions: min(cacheTile, last-at),
+			attention: a, stream: s, heads: heads, first: s.position + from + 1 - at, positions: min(cacheTile, last-at), window: window,
 			keys: kv.keys(at/cacheTile, s.block, kvHead), values: kv.values(at/cacheTile, s.block, kvHead),
 		}
 		if at+cacheTile < last {
 			t.next = kv.keys(at/cacheTile+1, s.block, kvHead)
 		} else {
 			t.next = kv.keys(0, s.block, (kvHead+1)%kv.heads)
+		}
+		if rows := t.rows(); rows < len(a.states) {
+			t.attention = a.cut(rows, dim)
 		}
 		t.meet()
 	}
@@ -118,6 +123,29 @@ func (a *attention) answer(s *stream, head, heads, from, end int) {
 	}
 }
 
+// firstTile returns where the first tile begins that a column at a position looks at.
+func firstTile(position, window int) int {
+	if window == 0 {
+		return 0
+	}
+	return max(0, position+1-window) / cacheTile * cacheTile
+}
+
+// cut is a of its first rows.
+func (a *attention) cut(rows, dim int) *attention {
+	if a.shorter == nil {
+		a.shorter = &attention{}
+	}
+	shorter := a.shorter
+	*shorter = *a
+	shorter.states, shorter.queries, shorter.answers = a.states[:rows], a.queries[:rows*dim], a.answers[:rows*dim]
+	shorter.scores = a.scores[:rows*cacheTile]
+	if len(a.queryCodes) > 0 {
+		shorter.queryCodes = a.queryCodes[:rows*dim/q8Len*queryBytes]
+	}
+	return shorter
+}
+
 // A tile is what rows meet at a time.
 type tile struct {
 	*attention
@@ -125,12 +153,30 @@ type tile struct {
 	heads        int // rows of a column
 	first        int // how many positions the first column sees from the tile's start on; fewer than 1: none
 	positions    int // that there are
+	window       int // how many positions a row sees; 0: all
 	keys, values []byte
 	next         []byte // the keys of the next tile
 }
 
 // sees returns how many positions of the tile a row sees.
 func (t *tile) sees(row int) int { return max(0, min(t.positions, t.first+row/t.heads)) }
+
+// hides returns how many positions at the tile's start a row has behind its window.
+func (t *tile) hides(row int) int {
+	if t.window == 0 {
+		return 0
+	}
+	return max(0, t.first+row/t.heads-t.window)
+}
+
+// rows returns how many rows there are before those that have all of the tile behind
+// their window.
+func (t *tile) rows() int {
+	if t.window == 0 {
+		return len(t.states)
+	}
+	return min(len(t.states), (t.positions+t.window-t.first)*t.heads)
+}
 
 // meet takes all rows that see the tile through it.
 func (t *tile) meet() {
@@ -151,7 +197,9 @@ func (t *tile) meet() {
 	} else {
 		t.by = t.by[:len(t.states)-from]
 		for r := range t.by {
-			t.by[r] = t.states[from+r].advance(t.vec, t.scores[(from+r)*cacheTile:][:t.sees(from+r)], t.scoreScale)
+			scores, hidden := t.scores[(from+r)*cacheTile:][:t.sees(from+r)], t.hides(from+r)
+			t.by[r] = t.states[from+r].advance(t.vec, scores[hidden:], t.scoreScale)
+			clear(scores[:hidden])
 		}
 	}
 	t.weigh(from)
@@ -168,14 +216,21 @@ func (t *tile) meet() {
 func (t *tile) soften(from int) {
 	for r := from; r < len(t.states) && t.sees(r) < cacheTile; r++ {
 		hidden := t.scores[r*cacheTile:][t.sees(r):cacheTile]
-		for i := range hidden {
-			hidden[i] = float32(math.Inf(-1))
-		}
+		cover(hidden, float32(math.Inf(-1)))
+	}
+	for r := len(t.states) - 1; r >= from && t.hides(r) > 0; r-- {
+		cover(t.scores[r*cacheTile:][:t.hides(r)], float32(math.Inf(-1)))
 	}
 	rows := len(t.states) - from
 	t.by, t.parts = t.by[:rows], t.parts[:rows]
 	t.vec.soften(t.scores[from*cacheTile:], t.tops[:rows], t.sums[:rows], t.scoreScale*math.Log2E)
 	t.join(t.states[from:])
+}
+
+func cover(x []float32, with float32) {
+	for i := range x {
+		x[i] = with
+	}
 }
 
 // join counts the sums of a tile in those of the rows, which is what by and parts

@@ -3,6 +3,7 @@ package cpu
 import (
 	"math"
 
+	"onebit/formats"
 	"onebit/internal/mmap"
 )
 
@@ -16,16 +17,21 @@ func (e *Engine) Check() error {
 	if e.unchecked.Load() == 0 {
 		return nil
 	}
-	var layers []*matrix
+	var unseen []unchecked
 	for _, m := range e.layers {
 		if !m.checked.Load() && !m.converted() {
-			layers = append(layers, m)
+			unseen = append(unseen, unchecked{&m.tensor, func() { e.markChecked(m) }})
 		}
 	}
-	errs := make([]error, len(layers))
+	for _, x := range e.experts {
+		if !x.checked.Load() {
+			unseen = append(unseen, unchecked{&x.tensor, func() { e.markExpertsChecked(x) }})
+		}
+	}
+	errs := make([]error, len(unseen))
 	err := mmap.Guard(func() error {
-		e.pool.ForEach(len(layers), func(i int) {
-			t := &layers[i].tensor
+		e.pool.ForEach(len(unseen), func(i int) {
+			t := unseen[i].tensor
 			rows, cols := t.Dims()
 			errs[i] = t.Type.Validate(t.Data, rows, cols)
 		})
@@ -37,11 +43,17 @@ func (e *Engine) Check() error {
 	for i, err := range errs {
 		if err != nil {
 			e.refused.Store(true)
-			return e.source.Fault(layers[i].name, err)
+			return e.source.Fault(unseen[i].tensor.Name, err)
 		}
-		e.markChecked(layers[i])
+		unseen[i].mark()
 	}
 	return nil
+}
+
+// An unchecked tensor is one that nobody has looked at, and mark says that somebody has.
+type unchecked struct {
+	tensor *formats.Tensor
+	mark   func()
 }
 
 // markChecked says that somebody has looked at m's weights.

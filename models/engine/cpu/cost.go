@@ -14,6 +14,10 @@ const (
 	normCost      = 0.15
 	ropeCost      = 0.4
 	addCost       = 0.13
+	clampCost     = 0.5
+	routeCost     = 1 // of a logit
+	combineCost   = 0.1
+	moveCost      = 0.1
 	storeCost     = 0.3
 	convolveCost  = 1
 	deltaGateCost = 10
@@ -41,14 +45,14 @@ func gateCost(f arch.Activation) float64 {
 	return 0.7
 }
 
-// productsCost is that of products with n columns.
-func productsCost(products []kernels.Product, n int) (nanoseconds float64) {
+// productsCost is that of products.
+func productsCost(products []kernels.Product) (nanoseconds float64) {
 	for _, p := range products {
 		cost := productCost
 		if p.Variant.ISA == kernels.Go {
 			cost = goProductCost
 		}
-		nanoseconds += cost * float64(p.Matrix.Rows*p.Matrix.Cols*n)
+		nanoseconds += cost * float64(len(p.Dst)*p.Matrix.Cols)
 	}
 	return nanoseconds
 }

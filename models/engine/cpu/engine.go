@@ -57,7 +57,8 @@ type Engine struct {
 	ownsPool bool
 
 	// layers are the matrices, in the order of the forward pass.
-	layers []*matrix
+	layers  []*matrix
+	experts []*experts
 	// unchecked counts those that nothing has looked at; refused: Check has told
 	// what is wrong.
 	unchecked atomic.Int64
@@ -115,7 +116,7 @@ func (e *Engine) Close() error {
 	for _, mem := range e.converted {
 		errs = append(errs, mem.Free())
 	}
-	e.layers, e.converted = nil, nil
+	e.layers, e.experts, e.converted = nil, nil, nil
 	if e.ownsPool {
 		e.pool.Close()
 	}

@@ -22,8 +22,11 @@ func (e *Engine) Load(ctx context.Context, requests []engine.Request) ([]engine.
 		return nil, err
 	}
 	for _, w := range out {
-		if m, ok := w.(*matrix); ok {
-			e.layers = append(e.layers, m)
+		switch w := w.(type) {
+		case *matrix:
+			e.layers = append(e.layers, w)
+		case *experts:
+			e.experts = append(e.experts, w)
 		}
 	}
 	if e.options.Packing == PackBehind {
@@ -76,6 +79,8 @@ func (e *Engine) one(ctx context.Context, r engine.Request, all []engine.Request
 	switch {
 	case r.Use == engine.Gain:
 		return e.gain(t)
+	case r.Use == engine.Experts:
+		return e.expertsOf(t)
 	case r.Use == engine.Table:
 		multiplied := slices.ContainsFunc(all, func(o engine.Request) bool { return o.Tensor == r.Tensor && o.Use == engine.Matrix })
 		return e.table(t, multiplied)

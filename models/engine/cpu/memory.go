@@ -107,10 +107,10 @@ func (kv *cache) close() error {
 // table, are too little to count.
 func (opt Options) WeightBytes(r engine.Request, t formats.Tensor, inPlace bool) (mapped, own int64, err error) {
 	rows, cols := t.Dims()
-	if r.Use != engine.Matrix {
+	if r.Use != engine.Matrix && r.Use != engine.Experts {
 		return 0, 0, nil
 	}
-	format, native := t.Type, opt.Packing.never()
+	format, native := t.Type, opt.Packing.never() || r.Use == engine.Experts
 	converted := r.Type != nil && r.Type != t.Type
 	if converted {
 		format = r.Type

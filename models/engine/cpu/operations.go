@@ -63,7 +63,7 @@ func (s *stream) Multiply(op string, x engine.Buffer, products []engine.Product)
 	for len(products) > 0 {
 		w.moved += floatBytes(len(in.data))
 		s.gather(in, products, &w)
-		if s.engine.pool.Worth(productsCost(s.products, in.n)) {
+		if s.engine.pool.Worth(productsCost(s.products)) {
 			s.engine.pool.Do(in.data, in.n, s.products...)
 		} else {
 			s.engine.pool.DoAlone(in.data, in.n, s.products...)
@@ -184,11 +184,17 @@ func (s *stream) heads() int { return s.q.width / s.cache.dim }
 func (s *stream) group() int { return s.heads() / s.cache.heads }
 
 // attention is the work of Attend. Every head has a column's query meet the
-// keys of all positions up to its own, and their values.
+// keys of all positions up to its own, or in its window, and their values.
 func (s *stream) attention() work {
-	positions := s.n*s.position + s.n*(s.n+1)/2
+	positions, seen := s.n*s.position+s.n*(s.n+1)/2, s.position+s.n
+	if window := s.windows[s.block]; window > 0 && seen > window {
+		seen, positions = min(seen, window+s.n-1), 0
+		for c := range s.n {
+			positions += min(s.position+c+1, window)
+		}
+	}
 	return work{
-		bytes: s.cache.bytes(s.position + s.n), moved: floatBytes(len(s.q.data), len(s.k.data), len(s.v.data), len(s.dst.data)),
+		bytes: s.cache.bytes(seen), moved: floatBytes(len(s.q.data), len(s.k.data), len(s.v.data), len(s.dst.data)),
 		macs: 2 * positions * s.q.width, int8: s.cache.int8,
 	}
 }
@@ -258,6 +264,18 @@ func (v *Vectors) gate(gate, up []float32, f arch.Activation) {
 		v.SiLU(gate, gate)
 	}
 	v.Mul(gate, gate, up)
+}
+
+func (s *stream) Clamp(op string, x engine.Buffer, least, most float32) {
+	start := s.begin()
+	b := x.(*buffer)
+	s.each(b.n, clampCost*float64(len(b.data)), func(c int) {
+		column := b.column(c)
+		for i, v := range column {
+			column[i] = min(max(v, least), most)
+		}
+	})
+	s.end(start, op, work{moved: floatBytes(2 * len(b.data))}, b)
 }
 
 func (s *stream) Add(op string, x, y engine.Buffer) {

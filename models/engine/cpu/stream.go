@@ -25,6 +25,7 @@ type stream struct {
 	block    int
 
 	cache      *cache // nil if no block keeps keys and values
+	windows    []int  // by block: see engine.KV
 	scoreScale float32
 	deltas     []*delta // by block; nil where it keeps none
 
@@ -39,6 +40,7 @@ type stream struct {
 
 	products   []kernels.Product
 	multiplied []*matrix
+	routed     routedCall
 	attentions chan *attention // as many as there are threads
 
 	// The arguments of the operation in progress whose tasks share a column
@@ -119,11 +121,13 @@ func (e *Engine) NewStream(opt engine.StreamOptions) (engine.Stream, error) {
 	s := &stream{
 		engine: e, vec: e.vectors, rope: opt.Rope, batch: opt.Batch, context: opt.Context, block: engine.Outside,
 		attentions: make(chan *attention, e.pool.Threads()), deltas: make([]*delta, len(opt.States)),
+		windows: make([]int, len(opt.States)),
 	}
 	var kv engine.KV
 	for i, state := range opt.States {
 		switch state := state.(type) {
 		case engine.KV:
+			s.windows[i], state.Window = state.Window, 0
 			if kv != (engine.KV{}) && kv != state {
 				return nil, fmt.Errorf("blocks keep keys and values of %v and of %v heads; the CPU engine wants them alike", kv, state)
 			}

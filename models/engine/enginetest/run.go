@@ -3,6 +3,7 @@ package enginetest
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"onebit/formats"
@@ -19,6 +20,22 @@ type Subject struct {
 	// Products bounds Multiply and what contains it, Attention what keys and
 	// values in Cache cost, Floats everything else.
 	Products, Attention, Floats float64
+	// Lacks names the operations that the engine says it has not, and has what needs
+	// them refused: see [Experts] and [Windows].
+	Lacks []string
+}
+
+// What an engine may lack.
+const (
+	Experts = "experts" // with the clamping of their gates
+	Windows = "windows"
+)
+
+func (s Subject) has(what string) bool { return !slices.Contains(s.Lacks, what) }
+
+// of returns those that an engine has of what needs something.
+func of[T any](s Subject, all []T, needs func(T) string) []T {
+	return slices.DeleteFunc(slices.Clone(all), func(x T) bool { return needs(x) != "" && !s.has(needs(x)) })
 }
 
 // Run tests the engine.
@@ -41,6 +58,9 @@ const (
 	keyDim, valueDim  = 32, 64
 	channels, taps    = 96, 4
 	vocab             = 40
+	expertCount       = 7
+	expertsUsed       = 3
+	expertRows        = 96
 	positions         = 64
 )
 
@@ -50,6 +70,15 @@ var blocks = []engine.State{
 	engine.Delta{KeyHeads: keyHeads, ValueHeads: valHead, KeyDim: keyDim, ValueDim: valueDim, Channels: channels, Taps: taps},
 	engine.KV{Heads: kvHeads, Dim: headDim},
 	engine.Delta{KeyHeads: keyHeads, ValueHeads: valHead, KeyDim: keyDim, ValueDim: valueDim, Tiled: true},
+	engine.KV{Heads: kvHeads, Dim: headDim, Window: 5},
+	engine.KV{Heads: kvHeads, Dim: headDim, Window: 20},
+}
+
+func needsWindows(state engine.State) string {
+	if kv, ok := state.(engine.KV); ok && kv.Window > 0 {
+		return Windows
+	}
+	return ""
 }
 
 // requests are the weights of a test.
@@ -62,6 +91,15 @@ var requests = []engine.Request{
 	{Tensor: "ternary", Use: engine.Matrix},
 	{Tensor: "half", Use: engine.Matrix},
 	{Tensor: "half", Use: engine.Matrix, Type: formats.Q8_0},
+	{Tensor: "experts", Use: engine.Experts},
+	{Tensor: "narrow experts", Use: engine.Experts},
+}
+
+func needsExperts(r engine.Request) string {
+	if r.Use == engine.Experts {
+		return Experts
+	}
+	return ""
 }
 
 // A fixture is an engine with weights and a stream.
@@ -71,9 +109,11 @@ type fixture struct {
 	buffers map[string]engine.Buffer
 }
 
-func newFixture(t *testing.T, opener engine.Opener, cache *formats.Type) *fixture {
+func (s Subject) fixture(t *testing.T) *fixture { return s.fixtureOf(t, s.Engine) }
+
+func (s Subject) fixtureOf(t *testing.T, opener engine.Opener) *fixture {
 	t.Helper()
-	src := tensorFile(t)
+	src, requests := tensorFile(t), of(s, requests, needsExperts)
 	e, err := opener.Open(src)
 	if err != nil {
 		t.Fatal(err)
@@ -98,7 +138,7 @@ func newFixture(t *testing.T, opener engine.Opener, cache *formats.Type) *fixtur
 		freq[i] = math.Pow(1e4, -2*float64(i)/headDim)
 	}
 	r.Stream, err = e.NewStream(engine.StreamOptions{
-		States: blocks, Context: positions, Batch: 8, Cache: cache, Rope: engine.Rope{Freq: freq, Magnitude: 1.1},
+		States: of(s, blocks, needsWindows), Context: positions, Batch: 8, Cache: s.Cache, Rope: engine.Rope{Freq: freq, Magnitude: 1.1},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -109,7 +149,7 @@ func newFixture(t *testing.T, opener engine.Opener, cache *formats.Type) *fixtur
 
 // pair returns the engine's fixture and one in float64.
 func (s Subject) pair(t *testing.T) []*fixture {
-	return []*fixture{newFixture(t, s.Engine, s.Cache), newFixture(t, plain.Options{}, s.Cache)}
+	return []*fixture{s.fixture(t), s.fixtureOf(t, plain.Options{})}
 }
 
 // buffer returns the buffer of a name, made at its first use.

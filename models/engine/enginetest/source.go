@@ -33,6 +33,8 @@ var tensors = sync.OnceValue(func() []tensor {
 		{"one bit", formats.Q1_0_g128, []int{inner, hidden}, random(inner*hidden, 14, 0.1)},
 		{"ternary", formats.I2_S, []int{inner, hidden}, ternary(inner*hidden, 15)},
 		{"half", formats.F16, []int{inner, hidden}, random(inner*hidden, 16, 0.1)},
+		{"experts", formats.TQ2_0, []int{expertCount, expertRows, hidden}, ternary(expertCount*expertRows*hidden, 18)},
+		{"narrow experts", formats.F16, []int{expertCount, 7, 40}, random(expertCount*7*40, 19, 0.1)},
 	}
 })
 

@@ -10,9 +10,12 @@ import (
 
 // batches says that a column's result does not depend on those beside it.
 func (s Subject) batches(t *testing.T) {
-	for _, name := range []string{"q", "attn", "delta", "product"} {
+	names := of(s, []string{"q", "attn", "delta", "product", "window", "experts"}, func(name string) string {
+		return map[string]string{"window": Windows, "experts": Experts}[name]
+	})
+	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
-			together, alone := newFixture(t, s.Engine, s.Cache), newFixture(t, s.Engine, s.Cache)
+			together, alone := s.fixture(t), s.fixture(t)
 			const n = 21
 			all := step(t, together, name, 0, n)
 			var each []float32
@@ -49,6 +52,16 @@ func step(t *testing.T, r *fixture, what string, from, end int) []float32 {
 		r.Enter(0)
 		out = r.buffer("attended", heads*headDim)
 		r.Attend("op", out, column("q", heads*headDim, 1, 1), column("k", kvHeads*headDim, 2, 1), column("v", kvHeads*headDim, 3, 1))
+	case "window":
+		r.Enter(4)
+		out = r.buffer("attended", heads*headDim)
+		r.Attend("op", out, column("q", heads*headDim, 1, 1), column("k", kvHeads*headDim, 2, 1), column("v", kvHeads*headDim, 3, 1))
+	case "experts":
+		chosen, product := r.buffer("chosen", 2*expertsUsed), r.buffer("experts' product", expertsUsed*expertRows)
+		r.Route("op", chosen, column("logits", expertCount, 11, 1), engine.Routing{Used: expertsUsed, Normalized: true})
+		r.MultiplyExperts("op", column("x", hidden, 10, 1), chosen, []engine.Product{{Weight: r.weights["experts"], Dst: product}})
+		out = r.buffer("combined", expertRows)
+		r.Combine("op", out, product, chosen)
 	case "delta":
 		r.Enter(1)
 		x := column("channels", channels, 4, 1)
@@ -79,7 +92,7 @@ func firstDifference(a, b []float32) int {
 // goingBack forgets tokens and takes others in, which get what they would have
 // got first; a state without positions refuses, and begins anew.
 func (s Subject) goingBack(t *testing.T) {
-	r := newFixture(t, s.Engine, s.Cache)
+	r := s.fixture(t)
 	want := step(t, r, "attn", 0, 9)
 	if got := r.Position(); got != 9 {
 		t.Fatalf("position %d after 9 tokens", got)
@@ -138,7 +151,7 @@ func (w *watcher) Observe(op engine.Op) {
 // observers see every operation with its place and results, and what they write
 // to them is gone on with.
 func (s Subject) observers(t *testing.T) {
-	r := newFixture(t, s.Engine, s.Cache)
+	r := s.fixture(t)
 	w := &watcher{change: 1}
 	r.Observe(w)
 	r.Begin(2)

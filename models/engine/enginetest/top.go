@@ -11,7 +11,7 @@ import (
 // top says that Top finds what its definition does, of results as of values that
 // are equal or no numbers.
 func (s Subject) top(t *testing.T) {
-	r := newFixture(t, s.Engine, s.Cache)
+	r := s.fixture(t)
 	const width = 5000
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	plain := random(width, 31, 1)

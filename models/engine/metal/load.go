@@ -131,6 +131,9 @@ func (e *Engine) load(r engine.Request) (engine.Weight, error) {
 }
 
 func (e *Engine) weight(t *formats.Tensor, r engine.Request) (engine.Weight, error) {
+	if r.Use == engine.Experts {
+		return nil, errNoExperts
+	}
 	if r.Use == engine.Gain && !kernels.FormatOf(t.Type).For(kernels.Norm) {
 		return nil, fmt.Errorf("is %s, want a norm in f32, f16 or bf16", t.Type.Name)
 	}

@@ -55,6 +55,9 @@ func (e *Engine) newKV(shape engine.KV, opt *engine.StreamOptions) (*kv, error) 
 	if err != nil {
 		return nil, fmt.Errorf("engine metal: %w (f16, f32 and q8_0 are known)", err)
 	}
+	if shape.Window > 0 {
+		return nil, errNoWindows
+	}
 	if shape.Dim > attendDim {
 		return nil, fmt.Errorf("engine metal: heads have %d values, and attention takes %d at most", shape.Dim, attendDim)
 	}

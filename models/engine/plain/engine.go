@@ -71,7 +71,11 @@ func (p *plain) load(r engine.Request) (*weight, error) {
 			return nil, p.source.Fault(r.Tensor, err)
 		}
 	}
-	if r.Use == engine.Matrix {
+	if r.Use == engine.Experts {
+		w.Experts = t.Shape[0]
+		w.Rows /= w.Experts
+	}
+	if r.Use == engine.Matrix || r.Use == engine.Experts {
 		w.Kernel = w.Type.Name + "/plain/f64"
 	}
 	for i := range rows {

@@ -16,6 +16,7 @@ type kv struct {
 func (s *kv) end(int) {}
 func (s *kv) mark()   {}
 
+// truncate goes back to any position: with a window too, everything is kept.
 func (s *kv) truncate(n int) error {
 	n = min(n, len(s.keys))
 	s.keys, s.values = s.keys[:n], s.values[:n]
@@ -27,6 +28,8 @@ func (s *kv) bytes(tokens int) int { return 2 * 8 * tokens * s.Heads * s.Dim }
 // attend is, for query head i of token t,
 //
 //	Σ_{u≤t} softmax_u(q_i(t)·k_j(u) / √d) v_j(u)    with j = ⌊i·kvHeads/heads⌋
+//
+// over the u > t - window if there is one.
 func (s *kv) attend(position int, dst, q, k, v *buffer) {
 	s.keys, s.values = s.keys[:position], s.values[:position]
 	for c := range k.columns {
@@ -42,12 +45,16 @@ func (s *kv) attend(position int, dst, q, k, v *buffer) {
 	}
 }
 
-// head answers a query from so many tokens' keys and values, which lie at an
-// offset.
+// head answers a query from the last of so many tokens' keys and values, which lie at
+// an offset.
 func (s *kv) head(out, q []float64, at, tokens int) {
-	weights, top, total := make([]float64, tokens), math.Inf(-1), 0.0
+	first := 0
+	if s.Window > 0 {
+		first = max(0, tokens-s.Window)
+	}
+	weights, top, total := make([]float64, tokens-first), math.Inf(-1), 0.0
 	for u := range weights {
-		weights[u] = dot(q, s.keys[u][at:][:s.Dim]) / math.Sqrt(float64(s.Dim))
+		weights[u] = dot(q, s.keys[first+u][at:][:s.Dim]) / math.Sqrt(float64(s.Dim))
 		top = math.Max(top, weights[u])
 	}
 	for u := range weights {
@@ -56,7 +63,7 @@ func (s *kv) head(out, q []float64, at, tokens int) {
 	}
 	for u, w := range weights {
 		for e := range out {
-			out[e] += w / total * s.values[u][at+e]
+			out[e] += w / total * s.values[first+u][at+e]
 		}
 	}
 }

@@ -330,6 +330,17 @@ var activations = map[arch.Activation]func(z float64) float64{
 func silu(z float64) float64    { return z * sigmoid(z) }
 func sigmoid(z float64) float64 { return 1 / (1 + math.Exp(-z)) }
 
+func (s *stream) Clamp(op string, x engine.Buffer, least, most float32) {
+	b := x.(*buffer)
+	s.do(op, func() {
+		for _, column := range b.columns {
+			for i, z := range column {
+				column[i] = math.Min(math.Max(z, float64(least)), float64(most))
+			}
+		}
+	}, []string{op}, b)
+}
+
 func (s *stream) Add(op string, x, y engine.Buffer) {
 	b := x.(*buffer)
 	s.do(op, func() {
