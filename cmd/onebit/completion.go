@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"onebit/bench/names"
+	"onebit/cmd/internal/cli"
 	"onebit/formats"
 	"onebit/kernels"
 	"onebit/models/arch"
@@ -52,6 +53,27 @@ var (
 		"train":      firstOnly(oneOf(recipeNames)),
 	}
 )
+
+// checkShells has completion refuse a shell that it does not know, which cobra's explains
+// and calls a success.
+func checkShells(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		if cmd.Name() != "completion" {
+			continue
+		}
+		var shells []string
+		for _, shell := range cmd.Commands() {
+			shells = append(shells, shell.Name())
+			shell.Example = "  onebit completion " + shell.Name() + " > FILE"
+		}
+		cmd.Example = "  onebit completion bash > FILE"
+		cmd.Args = cobra.ArbitraryArgs
+		cmd.RunE = func(*cobra.Command, []string) error {
+			return cli.Usagef("give one of %s", strings.Join(shells, ", "))
+		}
+	}
+}
 
 // addCompletions says how a verb's flags and arguments complete, and those of
 // the verbs below it.

@@ -1,9 +1,8 @@
 // Command onebit finds out how fast, how big and how wrong a 1-bit or ternary
 // language model runs on this machine.
 //
-// Data goes to standard output, progress and warnings to standard error. The
-// exit status is 0 if all was done, 1 if something failed, 2 if the command line
-// was wrong or nothing could be measured, 3 if the machine was unfit to measure.
+// Data goes to standard output, progress and warnings to standard error. Every verb has
+// the exit statuses that onebit help lists.
 package main
 
 import (
@@ -55,9 +54,12 @@ func newRoot() *cobra.Command {
 	root := cli.NewRoot("onebit VERB", "How fast, how big and how wrong a 1-bit or ternary language model runs here", verbs...)
 	root.Long = `How fast, how big and how wrong a 1-bit or ternary language model runs here.
 
-Data goes to standard output, progress and warnings to standard error. The exit status is 0 if all
-was done, 1 if something failed or a gate found a regression, 2 if the command line was
-wrong or nothing could be measured, and 3 if the machine was unfit to measure.`
+Data goes to standard output, progress and warnings to standard error. The exit status is
+
+  0  if all was done
+  1  if something failed, or a gate proved that something is worse
+  2  if the command line is wrong, or a gate could not compare
+  3  if a gate found the machine unfit to measure`
 	root.Example = `  onebit models
   onebit bench --short
   onebit run -p "func NewReader("`
@@ -73,6 +75,7 @@ wrong or nothing could be measured, and 3 if the machine was unfit to measure.`
 	root.SetGlobalNormalizationFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		return pflag.NormalizedName(cmp.Or(oldSpellings[name], name))
 	})
+	checkShells(root)
 	addCompletions(root)
 	return root
 }

@@ -95,6 +95,9 @@ func (f *publishedFlags) measured(ctx context.Context, host sysinfo.Host, files 
 	here := cases.Settings(host, time.Now())
 	for _, file := range files {
 		res, err := cases.ReadMachine(ctx, file, here)
+		if err == nil && len(res.Samples) == 0 {
+			err = fmt.Errorf("%s: no measurements; give a results.txt of onebit bench models", file)
+		}
 		if err != nil {
 			return nil, err
 		}

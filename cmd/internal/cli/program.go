@@ -2,8 +2,8 @@
 // its tables, files and progress are written.
 //
 // Data goes to standard output, progress and warnings to standard error. The exit status
-// is 0 if all was done, 1 if something failed, 2 if the command line was wrong or nothing
-// could be measured, and 3 if the machine was unfit to measure.
+// is 0 if all was done, 1 if something failed and 2 if the command line is wrong; an
+// EndError has its own.
 package cli
 
 import (
