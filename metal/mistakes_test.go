@@ -1,11 +1,13 @@
 package metal
 
 import (
+	"bytes"
 	"context"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -94,20 +96,25 @@ func (m mistake) try(t *testing.T, root string) {
 	if !planted {
 		t.Fatalf("%s has no place for it", m.file)
 	}
-	ctx, stop := context.WithTimeout(t.Context(), 5*time.Minute)
+	ctx, stop := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer stop()
 	command := exec.CommandContext(ctx, "go", "test", "-trimpath", "-vet=off", "-count=1", "-run", "^"+m.test+"$", "./"+m.folder)
 	command.Dir = root
 	command.Env = append(os.Environ(), "ONEBIT_ALL=1")
 	out, err := command.CombinedOutput()
-	text := string(out)
-	switch {
-	case err == nil:
-		t.Errorf("%s in %s passes", m.test, m.folder)
-	case !strings.Contains(text, "--- FAIL: "+m.test) && !strings.Contains(text, m.test+"("):
-		t.Errorf("%s in %s did not find it, but something else happened:\n%s", m.test, m.folder, text)
+	if err == nil {
+		t.Fatalf("%s in %s passes", m.test, m.folder)
 	}
+	found := finding.Find(out)
+	if found == nil {
+		t.Fatalf("%s in %s did not find it, but something else happened:\n%s", m.test, m.folder, out)
+	}
+	t.Logf("%s: %s", m.test, bytes.TrimSpace(found))
 }
+
+// A finding is what a test that was run alone says first when it fails, or what the
+// program ends with: memory that the GPU has faults where the host touches it.
+var finding = regexp.MustCompile(`(?m)^ +\w+\.go:\d+: .*|^(fatal error|SIG[A-Z]+|panic): .*`)
 
 var mistakes = []mistake{
 	{"fast mathematics is on", "metal/library.go",
@@ -122,16 +129,8 @@ var mistakes = []mistake{
 		"Apple5 Family = 1005 + iota", "Apple5 Family = 1004 + iota", "metal", "TestConstants"},
 	{"products and sums are contracted", "metal/shaders/*.metal",
 		"#pragma METAL fp contract(off)", "//", "metal/shaders", "TestDeltaRule"},
-	{"device memory is declared thread", "metal/shaders/planes.metal",
-		"device const uint4 *planes, uint apart", "thread const uint4 *planes, uint apart", "metal/shaders", "TestClang"},
 	{"positions are of unequal width", "metal/shaders/heads.metal",
 		"uint2 size  [[threads_per_threadgroup]]) {\n\tthreadgroup float4", "uint3 size  [[threads_per_threadgroup]]) {\n\tthreadgroup float4", "metal/shaders", "TestDense"},
-	{"exp is fast", "metal/shaders/operations.metal",
-		"precise::exp", "fast::exp", "metal/shaders", "TestClang"},
-	{"a square root is the compiler's", "metal/shaders/operations.metal",
-		"1 / sqrt(", "1 / __builtin_sqrtf(", "metal/shaders", "TestClang"},
-	{"initializers are of C++20", "metal/shaders/operations.metal",
-		"return Pair{y, fma", "return Pair{.high = y, .low = fma", "metal/shaders", "TestClang"},
 	{"waitUntilCompleted is left out", "metal/commands.go",
 		"\t\to.send(c.buffer, \"waitUntilCompleted\")\n", "", "metal", "TestCommandErrors"},
 	{"a function is not released", "metal/library.go",
@@ -144,10 +143,6 @@ var mistakes = []mistake{
 		"uintptr(b.start+offset), uintptr(index)", "uintptr(index), uintptr(b.start+offset)", "metal", "TestCommandErrors"},
 	{"threadgroups and threads change places", "metal/commands.go",
 		"c.device.objc.sel(message), grid, threads", "c.device.objc.sel(message), threads, grid", "metal", "TestDispatchThreads"},
-	{"a row too far", "metal/shaders/matvec.metal",
-		"codes[ulong(first + r) * chunks + chunk]", "codes[ulong(first + r + 1) * chunks + chunk]", "metal/shaders", "TestHosted"},
-	{"a barrier is missing", "metal/shaders/rounding.metal",
-		"largest[i] = most;\n\tthreadgroup_barrier(mem_flags::mem_threadgroup);", "largest[i] = most;", "metal/shaders", "TestHosted"},
 	{"Read does not wait", "models/engine/metal/stream.go",
 		"func (s *stream) Read(b engine.Buffer) ([]float32, error) {\n\tif err := s.drain(); err != nil {\n\t\treturn nil, err\n\t}", "func (s *stream) Read(b engine.Buffer) ([]float32, error) {\n\ts.submit()", "models/engine/metal", "TestEngine"},
 	{"a buffer's index is one too high", "metal/commands.go",
@@ -230,28 +225,12 @@ var mistakes = []mistake{
 		"#pragma METAL fp contract(off)", "//", "metal/shaders", "TestSources"},
 	{"no pragma in hadamard", "metal/shaders/hadamard.metal",
 		"#pragma METAL fp contract(off)", "//", "metal/shaders", "TestSources"},
-	{"threadgroup memory is passed as device's", "metal/shaders/top.metal",
-		"threadgroup ulong *room, uint i", "device ulong *room, uint i", "metal/shaders", "TestClang"},
-	{"a pointer has no address space", "metal/shaders/bytes.metal",
-		"device const uint4 *rows[thread_rows];", "const uint4 *rows[thread_rows];", "metal/shaders", "TestClang"},
-	{"a mean is double", "metal/shaders/operations.metal",
-		"const float mean =", "const double mean =", "metal/shaders", "TestClang"},
-	{"a literal is double", "metal/shaders/rounding.metal",
-		"1e-5f", "1e-5", "metal/shaders", "TestAttention"},
-	{"if constexpr", "metal/shaders/top.metal",
-		"if (rank < limit &&", "if constexpr (true) if (rank < limit &&", "metal/shaders", "TestClang"},
-	{"a lambda", "metal/shaders/operations.metal",
-		"const float y = x * x;", "const auto times = [](float a) { return a * a; };\n\tconst float y = times(x);", "metal/shaders", "TestClangRefuses"},
 	{"an index twice", "metal/shaders/delta.metal",
 		"constant Gates &g        [[buffer(4)]]", "constant Gates &g        [[buffer(3)]]", "metal/shaders", "TestConvolve"},
 	{"a function that is not Metal's", "metal/shaders/rounding.metal",
 		"rint(min(y, 127.0f))", "nearbyint(min(y, 127.0f))", "metal/shaders", "TestAttention"},
 	{"a group takes too much threadgroup memory", "metal/shaders/hadamard.metal",
 		"most_block = 4096", "most_block = 16384", "metal/shaders", "TestHadamard"},
-	{"a row behind the last", "metal/shaders/heads.metal",
-		"min(first + r * apart, d.rows - 1)", "first + r * apart", "metal/shaders", "TestDense"},
-	{"a sum in another order", "metal/shaders/heads.metal",
-		"(parts[0] + parts[4]) + (parts[2] + parts[6])", "(parts[0] + parts[2]) + (parts[4] + parts[6])", "metal/shaders", "TestDense"},
 	{"rounding away from zero", "metal/shaders/rounding.metal",
 		"char(rint(min(y, 127.0f)))", "char(min(y + (y < 0 ? -0.5f : 0.5f), 127.0f))", "metal/shaders", "TestQuantizePlanes"},
 	{"127 is left out", "metal/shaders/rounding.metal",
@@ -260,42 +239,24 @@ var mistakes = []mistake{
 		"scheme == q8_32 ? float(half(scale)) : scale", "scale", "metal/shaders", "TestQuantizePlanes"},
 	{"a NaN is a number", "metal/shaders/rounding.metal",
 		"if (most >= finite) return Rounding{0, as_type<float>(0x7fc00000u)};", "", "metal/shaders", "TestQuantizePlanes"},
-	{"a sign that counts up", "metal/shaders/planes.metal",
-		"p == 7 ? -n : n", "n", "metal/shaders", "TestPlanes"},
-	{"a high bit counts once", "metal/shaders/planes.metal",
-		"n += 2 * count(", "n += count(", "metal/shaders", "TestPlanes"},
-	{"both turns have one room", "metal/shaders/planes.metal",
-		"turn = 1 - turn;", "", "metal/shaders", "TestPlanes"},
-	{"a simdgroup's barrier is missing", "metal/shaders/planes.metal",
-		"room[lane * row_threads * pieces + k]);\n\t\t\tsimdgroup_barrier(mem_flags::mem_threadgroup);", "room[lane * row_threads * pieces + k]);", "metal/shaders", "TestPlanes"},
 	{"a bias of another format", "metal/shaders/bytes.metal",
-		"code_bits == 8 ? 128 : 32", "code_bits == 8 ? 128 : 31", "metal/shaders", "TestPlantedMistakes"},
-	{"high bits of another group", "metal/shaders/bytes.metal",
-		">> (group * 2)", ">> (group % 2 * 2)", "metal/shaders", "TestPlantedMistakes"},
+		"code_bits == 8 ? 128 : 32", "code_bits == 8 ? 128 : 31", "metal/shaders", "TestBytes"},
 	{"sums of squares without their low part", "metal/shaders/operations.metal",
 		"return two_sum(s.high, s.low + a.low + b.low)", "return Pair{s.high, 0}", "metal/shaders", "TestNorm"},
 	{"epsilon is outside the root", "metal/shaders/operations.metal",
-		"1 / sqrt(mean + norm.epsilon)", "1 / (sqrt(mean) + norm.epsilon)", "metal/shaders", "TestClangRefuses"},
+		"1 / sqrt(mean + norm.epsilon)", "1 / (sqrt(mean) + norm.epsilon)", "metal/shaders", "TestNorm"},
 	{"a rotation goes the other way", "metal/shaders/operations.metal",
 		"x[0] = a * turn.x - b * turn.y", "x[0] = a * turn.x + b * turn.y", "metal/shaders", "TestRotate"},
 	{"silu without its sign", "metal/shaders/operations.metal",
-		"gate[i] / (1 + precise::exp(-gate[i]))", "gate[i] / (1 + precise::exp(gate[i]))", "metal/shaders", "TestClangRefuses"},
+		"gate[i] / (1 + precise::exp(-gate[i]))", "gate[i] / (1 + precise::exp(gate[i]))", "metal/shaders", "TestGates"},
 	{"attention looks one position too far", "metal/shaders/attention.metal",
 		"attend_range(s, h, 0, a.position + group.y + 1", "attend_range(s, h, 0, a.position + group.y + 2", "metal/shaders", "TestAttention"},
-	{"attention of a wrong key head", "metal/shaders/attention.metal",
-		"group.x / (a.heads / a.key_heads)", "group.x % a.key_heads", "metal/shaders", "TestAttention"},
-	{"a part is not scaled down", "metal/shaders/attention.metal",
-		"outs[(first + p) * a.dim + at.x] * shrink", "outs[(first + p) * a.dim + at.x]", "metal/shaders", "TestAttention"},
 	{"a value of q8_0 without its scale", "metal/shaders/attention.metal",
 		"float(((device const char *)cache)[at]) * float(scales[at / 32])", "float(((device const char *)cache)[at])", "metal/shaders", "TestAttention"},
-	{"the last of equals", "metal/shaders/top.metal",
-		"ulong(~id)", "ulong(id)", "metal/shaders", "TestPlantedMistakes"},
 	{"the window forgets its oldest", "metal/shaders/delta.metal",
 		"k + 1 < past ? window[k + 1] : now", "now", "metal/shaders", "TestConvolve"},
 	{"the delta rule does not decay", "metal/shaders/delta.metal",
-		"s[i * d.value_dim] * shrink", "s[i * d.value_dim]", "metal/shaders", "TestClang"},
-	{"a step begins before the last ends", "metal/shaders/hadamard.metal",
-		"\t\tthreadgroup_barrier(mem_flags::mem_threadgroup);\n\t\tfor (uint pair", "\t\tfor (uint pair", "metal/shaders", "TestHadamard"},
+		"s[i * d.value_dim] * shrink", "s[i * d.value_dim]", "metal/shaders", "TestDeltaRule"},
 	{"codes are tiled with bits reversed", "metal/shaders/planes.go",
 		"put(word, 1, evenBits(x>>1))", "put(word, 1, evenBits(x))", "metal/shaders", "TestPlanes"},
 	{"a scale is another row's", "metal/shaders/planes.go",

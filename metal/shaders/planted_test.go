@@ -19,90 +19,95 @@ func TestPlantedMistakes(t *testing.T) {
 		t.Skip("a GPU does not look for mistakes")
 	}
 	const inResult = ""
-	for name, m := range map[string]struct {
-		source   string
-		old, new string
-		found    string
-		check    func(t *testing.T, source string) error
+	for _, m := range []struct {
+		name, source, old, new string
+		found                  string
+		check                  func(t *testing.T, source string) error
 	}{
-		"a row too far": {MatVec, "codes[ulong(first + r) * chunks + chunk]", "codes[ulong(first + r + 1) * chunks + chunk]",
+		{"a row too far", "matvec", "codes[ulong(first + r) * chunks + chunk]", "codes[ulong(first + r + 1) * chunks + chunk]",
 			"kernel matvec_simd, thread (0,0,0) of threadgroup (1,0,0) reads 16 bytes at offset 288 of buffer 0 (codes), which has 288 bytes", simdOfWords},
-		"rows behind the last": {MatVec, "min(simd_rows, s.rows - first)", "simd_rows",
+		{"rows behind the last", "matvec", "min(simd_rows, s.rows - first)", "simd_rows",
 			"of buffer 0 (codes), which has 288 bytes", simdOfWords},
-		"activations at a wrong stride": {MatVec, "q += ulong(group.y) * s.stride", "q += ulong(group.y) * s.cols",
+		{"activations at a wrong stride", "matvec", "q += ulong(group.y) * s.stride", "q += ulong(group.y) * s.cols",
 			"kernel matvec_simd, thread (0,0,0) of threadgroup (0,1,0) reads 16 bytes, aligned to 16, at offset 70 of buffer 2 (q), which has 512 bytes", simdOfWords},
-		"bytes of a word reversed": {MatVec, "span == 1 ? 2 * j : 8 * j", "span == 1 ? 2 * j : 24 - 8 * j", inResult, simdOfI2S},
-		"codes of a byte reversed": {MatVec, "const uint shift = high_first ? 6 - 2 * piece : 2 * piece", "const uint shift = 2 * piece", inResult, simdOfI2S},
-		"lanes that overlap":       {MatVec, "chunk += 32", "chunk += 31", inResult, simdOfI2S},
-		"a sum of one lane":        {MatVec, "simd_sum(whole[r])", "whole[r]", inResult, simdOfI2S},
-		"lanes that leave early": {MatVec, "int whole[simd_rows]", "if (lane >= chunks) return;\n\tint whole[simd_rows]",
+		{"bytes of a word reversed", "matvec", "span == 1 ? 2 * j : 8 * j", "span == 1 ? 2 * j : 24 - 8 * j", inResult, simdOfI2S},
+		{"codes of a byte reversed", "matvec", "const uint shift = high_first ? 6 - 2 * piece : 2 * piece", "const uint shift = 2 * piece", inResult, simdOfI2S},
+		{"lanes that overlap", "matvec", "chunk += 32", "chunk += 31", inResult, simdOfI2S},
+		{"a sum of one lane", "matvec", "simd_sum(whole[r])", "whole[r]", inResult, simdOfI2S},
+		{"lanes that leave early", "matvec", "int whole[simd_rows]", "if (lane >= chunks) return;\n\tint whole[simd_rows]",
 			", and thread (2,0,0) has returned", simdOfWords},
-		"a missing barrier": {Quantize, "largest[i] = most;\n\tthreadgroup_barrier(mem_flags::mem_threadgroup);", "largest[i] = most;",
+		{"a missing barrier", "quantize", "largest[i] = most;\n\tthreadgroup_barrier(mem_flags::mem_threadgroup);", "largest[i] = most;",
 			"kernel quantize, thread (0,0,0) of threadgroup (0,0,0) reads offset 128 of threadgroup memory largest, which no thread of it has written", quantized},
-		"a barrier for other memory": {Quantize, "mem_threadgroup);\n\t}", "mem_device);\n\t}",
+		{"a barrier for other memory", "quantize", "mem_threadgroup);\n\t}", "mem_device);\n\t}",
 			"of threadgroup memory largest, which thread", quantized},
-		"a barrier that diverges": {Quantize, "threadgroup_barrier(mem_flags::mem_threadgroup);\n\t}", "if (i < n) threadgroup_barrier(mem_flags::mem_threadgroup);\n\t}",
+		{"a barrier that diverges", "quantize", "threadgroup_barrier(mem_flags::mem_threadgroup);\n\t}", "if (i < n) threadgroup_barrier(mem_flags::mem_threadgroup);\n\t}",
 			"reads offset 0 of threadgroup memory largest, which thread (0,0,0) writes with no barrier between", quantized},
-		"no zeros behind a column": {Quantize, "k < c.stride", "k < c.cols", inResult, quantized},
-		"a barrier missing at the end of a loop": {Operations, "sums[i + n]);\n\t\tthreadgroup_barrier(mem_flags::mem_threadgroup);", "sums[i + n]);",
+		{"no zeros behind a column", "quantize", "k < c.stride", "k < c.cols", inResult, quantized},
+		{"a barrier missing at the end of a loop", "operations", "sums[i + n]);\n\t\tthreadgroup_barrier(mem_flags::mem_threadgroup);", "sums[i + n]);",
 			"of threadgroup memory sums, which thread", normalized},
-		"a pair too far": {Operations, "x[heads.apart] = b", "x[heads.apart + 1] = b",
+		{"a pair too far", "operations", "x[heads.apart] = b", "x[heads.apart + 1] = b",
 			"kernel rotate, thread (1,0,0) of threadgroup (0,0,0) reads offset 16 of buffer 0 (x), which thread (0,0,0) of threadgroup (0,0,0) writes with no barrier between", rotated},
-		"a column that does not see itself": {Attention, "a.position + group.y + 1", "a.position + group.y", inResult, attended},
-		"a wrong key head":                  {Attention, "group.x / (a.heads / a.key_heads)", "group.x % a.key_heads", inResult, attended},
-		"a sum that is not scaled down":     {Attention, "s.sum = s.sum * shrink +", "s.sum = s.sum +", inResult, attended},
-		"a result overwritten while others read it": {Attention, "const float result = room[0];\n\tthreadgroup_barrier(mem_flags::mem_threadgroup);", "const float result = room[0];",
+		{"a column that does not see itself", "attention", "a.position + group.y + 1", "a.position + group.y", inResult, attended},
+		{"a wrong key head", "attention", "group.x / (a.heads / a.key_heads)", "group.x % a.key_heads", inResult, attended},
+		{"a sum that is not scaled down", "attention", "s.sum = s.sum * shrink +", "s.sum = s.sum +", inResult, attended},
+		{"a result overwritten while others read it", "attention", "const float result = room[0];\n\tthreadgroup_barrier(mem_flags::mem_threadgroup);", "const float result = room[0];",
 			"of threadgroup memory room, which thread", attended},
-		"a part that is not scaled down": {Attention, "outs[(first + p) * a.dim + at.x] * shrink", "outs[(first + p) * a.dim + at.x]", inResult, attended},
-		"a score before all have their part": {Attention, "room[i] = part;\n\t\t\tsimdgroup_barrier(mem_flags::mem_threadgroup);", "room[i] = part;",
+		{"a part that is not scaled down", "attention", "outs[(first + p) * a.dim + at.x] * shrink", "outs[(first + p) * a.dim + at.x]", inResult, attended},
+		{"a score before all have their part", "attention", "room[i] = part;\n\t\t\tsimdgroup_barrier(mem_flags::mem_threadgroup);", "room[i] = part;",
 			"of threadgroup memory room, which", attended},
-		"a scale of the wrong block":         {Attention, "scales[at / 32]", "scales[at / 64]", inResult, attendedQ8},
-		"rounded by the scale as it is kept": {Attention, "cache[to * 32 + k] = round_to_char(x[k], r.mul)", "cache[to * 32 + k] = round_to_char(x[k], 1 / r.scale)", inResult, attendedQ8},
-		"a tile too far": {Planes, "codes + ((ulong(min(first + r, last))", "codes + ((ulong(first + r)",
+		{"a scale of the wrong block", "attention", "scales[at / 32]", "scales[at / 64]", inResult, attendedQ8},
+		{"rounded by the scale as it is kept", "attention", "cache[to * 32 + k] = round_to_char(x[k], r.mul)", "cache[to * 32 + k] = round_to_char(x[k], 1 / r.scale)", inResult, attendedQ8},
+		{"a tile too far", "planes", "codes + ((ulong(min(first + r, last))", "codes + ((ulong(first + r)",
 			"of buffer 0 (codes), which has 24576 bytes", tilesOfTQ2},
-		"a unit twice":                    {Planes, "if (from + part < units)", "if (from + part <= units)", inResult, tilesOfI2S},
-		"a room for both turns":           {Planes, "turn = 1 - turn;", "", "of threadgroup memory room, which thread", tilesOfTQ2},
-		"terms in another order":          {Planes, "room[(turn * most_parts + p)", "room[(turn * most_parts + min(parts, units - from) - 1 - p)", inResult, tilesOfTQ2},
-		"a sign that counts up":           {Planes, "p == 7 ? -n : n", "n", inResult, tilesOfTQ2},
-		"a high bit that counts once":     {Planes, "n += 2 * count(", "n += count(", inResult, tilesOfTQ2},
-		"a column that is multiplied not": {Planes, "min(column + n, s.columns - 1)) * apart", "column) * apart", inResult, tilesOfTQ2},
-		"words of a block in their order": {Planes, "if (byte % 4 != 0) at =", "if (byte % 4 == 1) at =", inResult, lanesOfTQ2},
-		"a word that is not aligned": {Planes, "const ulong aligned = (at + 2) / 4 * 4", "const ulong aligned = at",
+		{"a unit twice", "planes", "if (from + part < units)", "if (from + part <= units)", inResult, tilesOfI2S},
+		{"a room for both turns", "planes", "turn = 1 - turn;", "", "of threadgroup memory room, which thread", tilesOfTQ2},
+		{"terms in another order", "planes", "room[(turn * most_parts + p)", "room[(turn * most_parts + min(parts, units - from) - 1 - p)", inResult, tilesOfTQ2},
+		{"a sign that counts up", "planes", "p == 7 ? -n : n", "n", inResult, tilesOfTQ2},
+		{"a high bit that counts once", "planes", "n += 2 * count(", "n += count(", inResult, tilesOfTQ2},
+		{"a column that is multiplied not", "planes", "min(column + n, s.columns - 1)) * apart", "column) * apart", inResult, tilesOfTQ2},
+		{"words of a block in their order", "planes", "if (byte % 4 != 0) at =", "if (byte % 4 == 1) at =", inResult, lanesOfTQ2},
+		{"a word that is not aligned", "planes", "const ulong aligned = (at + 2) / 4 * 4", "const ulong aligned = at",
 			"reads 4 bytes, aligned to 4, at offset 66 of buffer 0 (weights)", lanesOfTQ2},
-		"lanes that overwrite what others read": {Planes, "room[lane * row_threads * pieces + k]);\n\t\t\tsimdgroup_barrier(mem_flags::mem_threadgroup);", "room[lane * row_threads * pieces + k]);",
+		{"lanes that overwrite what others read", "planes", "room[lane * row_threads * pieces + k]);\n\t\t\tsimdgroup_barrier(mem_flags::mem_threadgroup);", "room[lane * row_threads * pieces + k]);",
 			"of threadgroup memory all_rooms, which thread", lanesOfTQ2},
-		"sums in another order":         {Heads, "(parts[0] + parts[4]) + (parts[2] + parts[6])", "(parts[0] + parts[2]) + (parts[4] + parts[6])", inResult, denseOfF16},
-		"a row's sums before all are":   {Heads, "threadgroup_barrier(mem_flags::mem_threadgroup);", "", "of threadgroup memory sums, which no thread of it has written", denseOfF16},
-		"a column behind the last":      {Heads, "ulong(min(column + n, d.columns - 1)) * quads", "ulong(column + n) * quads", "of buffer 1 (x), which has", denseOfF16},
-		"a row behind the last":         {Heads, "min(first + r * apart, d.rows - 1)", "first + r * apart", "of buffer 0 (weights), which has", denseOfF16},
-		"the last of equals":            {Top, "ulong(~id)", "ulong(id)", inResult, topped},
-		"negative logits in their bits": {Top, "? ~bits : bits | 0x80000000;", "? bits : bits | 0x80000000;", inResult, topped},
-		"a zero below a zero":           {Top, "else if (bits == 0x80000000) bits = 0;", "", inResult, topped},
-		"the best over and over":        {Top, "if (mine == best && best != 0) mine = best_below(source, best, from", "if (mine == best && best == 0) mine = best_below(source, best, from", inResult, topped},
-		"a byte that is not times 256":  {Bytes, "- (leading + 256 * bias), x[3]", "- (leading + bias), x[3]", inResult, bytesOfQ8},
-		"a group behind the last":       {Bytes, "groups - from * 4", "(units - from) * 4", inResult, bytesOfQ8},
-		"scales of the other half":      {Bytes, "unit % 2 * 8 + group * 2 + part", "group * 2 + part", inResult, bytesOfQ6},
-		"high bits of another group":    {Bytes, ">> (group * 2)", ">> (group % 2 * 2)", inResult, bytesOfQ6},
-		"signs of another block":        {Hadamard, "x[from] * signs[first + k]", "x[from] * signs[k]", inResult, hadamarded},
-		"an order that is not taken":    {Hadamard, "run % r.rows * cols + run / r.rows", "run % cols * r.rows + run / cols", inResult, hadamarded},
-		"differences the other way":     {Hadamard, "= a - b", "= b - a", inResult, hadamarded},
-		"a step before the last ends":   {Hadamard, "\t\tthreadgroup_barrier(mem_flags::mem_threadgroup);", "", "of threadgroup memory values, which", hadamarded},
-		"one value too many": {Operations, "if (i < n) x[i] += y[i]", "if (i <= n) x[i] += y[i]",
+		{"sums in another order", "heads", "(parts[0] + parts[4]) + (parts[2] + parts[6])", "(parts[0] + parts[2]) + (parts[4] + parts[6])", inResult, denseOfF16},
+		{"a row's sums before all are", "heads", "threadgroup_barrier(mem_flags::mem_threadgroup);", "", "of threadgroup memory sums, which no thread of it has written", denseOfF16},
+		{"a column behind the last", "heads", "ulong(min(column + n, d.columns - 1)) * quads", "ulong(column + n) * quads", "of buffer 1 (x), which has", denseOfF16},
+		{"a row behind the last", "heads", "min(first + r * apart, d.rows - 1)", "first + r * apart", "of buffer 0 (weights), which has", denseOfF16},
+		{"the last of equals", "top", "ulong(~id)", "ulong(id)", inResult, topped},
+		{"negative logits in their bits", "top", "? ~bits : bits | 0x80000000;", "? bits : bits | 0x80000000;", inResult, topped},
+		{"a zero below a zero", "top", "else if (bits == 0x80000000) bits = 0;", "", inResult, topped},
+		{"the best over and over", "top", "if (mine == best && best != 0) mine = best_below(source, best, from", "if (mine == best && best == 0) mine = best_below(source, best, from", inResult, topped},
+		{"a byte that is not times 256", "bytes", "- (leading + 256 * bias), x[3]", "- (leading + bias), x[3]", inResult, bytesOfQ8},
+		{"a group behind the last", "bytes", "groups - from * 4", "(units - from) * 4", inResult, bytesOfQ8},
+		{"scales of the other half", "bytes", "unit % 2 * 8 + group * 2 + part", "group * 2 + part", inResult, bytesOfQ6},
+		{"high bits of another group", "bytes", ">> (group * 2)", ">> (group % 2 * 2)", inResult, bytesOfQ6},
+		{"signs of another block", "hadamard", "x[from] * signs[first + k]", "x[from] * signs[k]", inResult, hadamarded},
+		{"an order that is not taken", "hadamard", "run % r.rows * cols + run / r.rows", "run % cols * r.rows + run / cols", inResult, hadamarded},
+		{"differences the other way", "hadamard", "= a - b", "= b - a", inResult, hadamarded},
+		{"a step before the last ends", "hadamard", "\t\tthreadgroup_barrier(mem_flags::mem_threadgroup);", "", "of threadgroup memory values, which", hadamarded},
+		{"one value too many", "operations", "if (i < n) x[i] += y[i]", "if (i <= n) x[i] += y[i]",
 			"kernel add, thread (5,0,0) of threadgroup (0,0,0) reads 4 bytes at offset 20 of buffer", added},
 	} {
-		t.Run(name, func(t *testing.T) {
-			if err := m.check(t, m.source); err != nil {
+		t.Run(m.name, func(t *testing.T) {
+			if err := m.check(t, sources[m.source]); err != nil {
 				t.Fatalf("before: %v", err)
 			}
-			source := strings.Replace(m.source, m.old, m.new, 1)
-			if source == m.source {
-				t.Fatal("the shader has no place for it")
-			}
-			if err := m.check(t, source); err == nil || !strings.Contains(err.Error(), m.found) {
+			if err := m.check(t, plant(t, m.source, m.old, m.new)); err == nil || !strings.Contains(err.Error(), m.found) {
 				t.Errorf("found %v, want %q", err, m.found)
 			}
 		})
 	}
+}
+
+// plant returns a source with a mistake in place of what is right.
+func plant(t *testing.T, source, right, wrong string) string {
+	t.Helper()
+	planted := strings.Replace(sources[source], right, wrong, 1)
+	if planted == sources[source] {
+		t.Fatal("the shader has no place for it")
+	}
+	return planted
 }
 
 func simdOfWords(t *testing.T, source string) error {
