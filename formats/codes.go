@@ -38,10 +38,21 @@ func (l blocks) decodeCodes(dst []float32, block []byte, d float32) {
 	}
 }
 
-// Unpacked returns the ternary format of 2-bit codes whose matrices hold what those of t
-// do, where t's own are packed otherwise; t itself, if it has Codes or is not ternary.
+// toBytes reports whether to has a byte for each code of t, and a scale for as many.
+func (t *Type) toBytes(to *Type) bool {
+	return to == Q8_0 && t.blocks != nil && t.blocks.code != nil && t.BlockLen == to.BlockLen
+}
+
+// Unpacked returns a format with Codes whose matrices hold what those of t do, where t's
+// own are packed otherwise: of digits, the ternary one of 2-bit codes; of codes that are
+// int8's, q8_0. It is t itself, if t has Codes or there is none.
 func (t *Type) Unpacked() *Type {
-	if t.codes != nil || !t.ternary {
+	switch {
+	case t.codes != nil:
+		return t
+	case t.toBytes(Q8_0):
+		return Q8_0
+	case !t.ternary:
 		return t
 	}
 	best := t

@@ -55,9 +55,37 @@ func TestDecodesAsGGML(t *testing.T) {
 	}
 }
 
+// Codes that are bytes become bytes, whatever they are, and mean the same.
+func TestRecodeToBytes(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 6))
+	for f := range ggmlDecoders {
+		const rows, cols = 3, 96
+		src := make([]byte, rows*cols/f.blocks.weights*f.blocks.bytes)
+		for i := range src {
+			src[i] = byte(rng.Uint32())
+		}
+		for b := 0; b < len(src); b += f.blocks.bytes {
+			src[b+1] &= 0xbf // a scale below 2
+		}
+		there, want, got := zeroMatrix(t, Q8_0, rows, cols), make([]float32, rows*cols), make([]float32, rows*cols)
+		if ok, err := Recode(there, Q8_0, src, f, rows, cols); !ok || err != nil {
+			t.Fatalf("%s: %v, %v", f.Name, ok, err)
+		}
+		if err := f.Dequantize(want, src, rows, cols); err != nil {
+			t.Fatal(err)
+		}
+		if err := Q8_0.Dequantize(got, there, rows, cols); err != nil {
+			t.Fatal(err)
+		}
+		if i := firstDifference(got, want); i >= 0 {
+			t.Errorf("%s: weight %d is %v, was %v", f.Name, i, got[i], want[i])
+		}
+	}
+}
+
 // Formats that are packed otherwise are unpacked to those of the same weights.
 func TestUnpacked(t *testing.T) {
-	for from, to := range map[*Type]*Type{TQ1_0: TQ2_0, PTQ1_0: PQ2_0, I2_S_X4: Ternary_u32, I2_S: I2_S, Q8_0: Q8_0, F16: F16} {
+	for from, to := range map[*Type]*Type{TQ1_0: TQ2_0, PTQ1_0: PQ2_0, I2_S_X4: Ternary_u32, I2_S: I2_S, Q5_0: Q8_0, IQ4_NL: Q8_0, Q4_0: Q4_0, Q8_0: Q8_0, Q4_K: Q4_K, F16: F16} {
 		if got := from.Unpacked(); got != to {
 			t.Errorf("%s is unpacked to %s, want %s", from.Name, got.Name, to.Name)
 		}

@@ -16,6 +16,7 @@ var Q4_0 = registerBlocks(blocks{
 	summary: "4 bits and a scale per 32 weights",
 	weights: 32,
 	bytes:   2 + 16,
+	codes:   &Codes{Bits: 4, At: 2, Span: 16},
 	scale:   func(w []float32) float32 { return largest(w) / -8 },
 	encode: func(block []byte, w []float32, d float32) {
 		id := inverse(d)

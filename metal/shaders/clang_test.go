@@ -115,7 +115,7 @@ func TestClangRefuses(t *testing.T) {
 		{"if constexpr", "top", "if (rank < limit", "if constexpr (true) if (rank < limit", "C++"},
 		{"a pointer to a function", "operations", "const float y = x * x;", "float (*root)(float) = sqrt;\n\tconst float y = root(x) * x;", "pointers to functions"},
 		{"threadgroup memory of a helper as device's", "top", "threadgroup ulong *room, uint i", "device ulong *room, uint i", "no known conversion from '__local ulong"},
-		{"an array of pointers without one", "bytes", "device const uint4 *rows[thread_rows];", "const uint4 *rows[thread_rows];", "address space"},
+		{"an array of pointers without one", "bytes", "device const uint4 *rows[most_rows];", "const uint4 *rows[most_rows];", "address space"},
 		{"a lambda", "operations", "const float y = x * x;", "const auto times = [](float a) { return a * a; };\n\tconst float y = times(x);", "a lambda"},
 		{"a library function of C", "operations", "1 / sqrt(mean", "1 / sqrtf(mean", "sqrtf"},
 	} {

@@ -11,7 +11,10 @@ import (
 	"onebit/metal/softmetal"
 )
 
-var floatTypes = []*formats.Type{formats.F32, formats.F16, formats.BF16}
+// wholeBlocks returns the columns that are whole blocks and no fewer than so many.
+func wholeBlocks(t *formats.Type, cols int) int { return groups(cols, t.BlockLen) * t.BlockLen }
+
+var floatTypes = []*formats.Type{formats.F32, formats.F16, formats.BF16, formats.Q4_K}
 
 func floatConstants(t *testing.T, format *formats.Type, columns int) map[int]any {
 	c, err := FloatConstants(format, columns)
@@ -31,6 +34,7 @@ func TestFloatConstants(t *testing.T) {
 func TestDense(t *testing.T) {
 	for _, format := range floatTypes {
 		for _, s := range [][4]int{{1, 4, 1, 1}, {9, 132, 2, 1}, {37, 36, 5, 2}, {33, 68, 7, 4}, {2, 2052, 1, 1}} {
+			s[1] = wholeBlocks(format, s[1])
 			t.Run(fmt.Sprintf("%s/%dx%d", format.Name, s[0], s[1]), func(t *testing.T) {
 				if err := denseProduct(t, Heads, format, s[0], s[1], s[2], s[3]); err != nil {
 					t.Error(err)
@@ -43,7 +47,7 @@ func TestDense(t *testing.T) {
 // denseProduct multiplies n columns, so many for one reading of weights.
 func denseProduct(t *testing.T, source string, format *formats.Type, rows, cols, n, tile int) error {
 	rng := rand.New(rand.NewPCG(uint64(rows), uint64(cols)))
-	tensor, x := kerneltest.Tensor(t, format, rows, cols, rng), normal(rng, n*cols)
+	tensor, x := tensorOf(t, format, rows, cols, rng), normal(rng, n*cols)
 	v, err := kernels.Lookup(format.Name, "scalar", kernels.F32)
 	if err != nil {
 		t.Fatal(err)
@@ -68,17 +72,18 @@ func denseProduct(t *testing.T, source string, format *formats.Type, rows, cols,
 func TestEmbedDense(t *testing.T) {
 	for _, format := range floatTypes {
 		t.Run(format.Name, func(t *testing.T) {
-			const rows, cols = 5, 36
-			tensor := kerneltest.Tensor(t, format, rows, cols, rand.New(rand.NewPCG(1, 9)))
+			const rows = 5
+			cols := wholeBlocks(format, 36)
+			tensor := tensorOf(t, format, rows, cols, rand.New(rand.NewPCG(1, 9)))
 			w, _, _ := weights(t, tensor)
 			ids, y := []uint32{4, 0, 2}, poisoned(3*cols)
-			err := compile(t, Heads, floatConstants(t, format, 1)).Dispatch("embed_dense", [3]int{16, len(ids), 1}, [3]int{8, 1, 1},
-				softmetal.Buffer(0, tensor.Data), softmetal.Buffer(1, ids), softmetal.Buffer(2, y), softmetal.Value(3, Shape{Rows: rows, Cols: cols}))
+			err := compile(t, Heads, floatConstants(t, format, 1)).Dispatch("embed_dense", [3]int{groups(cols, 32) * 8, len(ids), 1}, [3]int{8, 1, 1},
+				softmetal.Buffer(0, tensor.Data), softmetal.Buffer(1, ids), softmetal.Buffer(2, y), softmetal.Value(3, Shape{Rows: rows, Cols: uint32(cols)}))
 			if err != nil {
 				t.Fatal(err)
 			}
 			for i, id := range ids {
-				same(t, "embed_dense", y[i*cols:][:cols], w[id*cols:][:cols])
+				same(t, "embed_dense", y[i*cols:][:cols], w[int(id)*cols:][:cols])
 			}
 		})
 	}

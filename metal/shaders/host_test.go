@@ -47,7 +47,7 @@ func TestPipelines(t *testing.T) {
 	}{
 		{MatVec, q1.Constants(), []string{"matvec_naive", "matvec_rows", "matvec_simd", "embed"}},
 		{Planes, TilesCut(q1, 128, 1, 1).Constants(q1), []string{"quantize_planes", "matvec_tiles", "matvec_lanes"}},
-		{Bytes, BytesConstants(q6, 32, 8), []string{"matvec_bytes"}},
+		{Bytes, BytesCut(1024, 1).Constants(q6, 32), []string{"matvec_bytes"}},
 		{Matrices, MatricesConstants(q1, 128), []string{"matmul_simd"}},
 		{Heads, floatConstants(t, formats.F16, 4), []string{"matvec_dense", "embed_dense"}},
 		{Quantize, map[int]any{0: uint32(0)}, []string{"quantize"}},
@@ -90,7 +90,7 @@ func TestPlannedPipelines(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { l.Close() })
-		for _, format := range []*formats.Type{formats.F16, formats.Q1_0_g128, formats.I2_S, formats.TQ2_0, formats.Q8_0, formats.Q6_K} {
+		for _, format := range []*formats.Type{formats.F16, formats.Q1_0_g128, formats.I2_S, formats.TQ2_0, formats.Q8_0, formats.Q6_K, formats.Q4_0, formats.Q4_K} {
 			for _, actColumns := range []uint32{0, 32, 128} {
 				for _, columns := range []int{1, 8} {
 					plan, err := v.Plan(format, actColumns, 151936, 2048, columns)

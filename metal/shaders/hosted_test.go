@@ -170,7 +170,7 @@ func TestSimdgroups(t *testing.T) {
 		t.Errorf("%v exchange values in a simdgroup, want %v", got, want)
 	}
 	planted := strings.Replace(Bytes, "const uint high = codes >> 16;", "const uint high = simd_broadcast_first(codes) >> 16;", 1)
-	if got := exchanging(planted); !slices.Equal(got, []string{"dot4"}) {
-		t.Errorf("%v exchange values, want dot4", got)
+	if got := exchanging(planted); !slices.Equal(got, []string{"four_of"}) {
+		t.Errorf("%v exchange values, want four_of", got)
 	}
 }

@@ -8,10 +8,11 @@
 //	matvec_simd   lanes over columns, four rows a simdgroup, int8 activations,
 //	              codes and scales apart so that codes load as aligned uint4
 // How a format lays out its codes, the same in package shaders' Codes. A code
-// of one bit is -1 or 1, one of two bits is -1, 0, 1 or 2, one of eight is an
-// int8, and one of six is q6_k's: its six bits less 32, times the int8 scale of its
-// 16 columns. With two bits, each byte of a run of span bytes has columns span apart,
-// from its low bits up or, if high_first, from its high bits down.
+// of one bit is -1 or 1, one of two bits is -1, 0, 1 or 2, one of four is itself
+// less 8, one of eight is an int8, and one of six is q6_k's: its six bits less 32, times
+// the int8 scale of its 16 columns. With two or four bits, each byte of a run of span
+// bytes has columns span apart, from its low bits up or, if high_first, from its high
+// bits down.
 constant uint code_bits     [[function_constant(0)]];
 constant uint block_columns [[function_constant(1)]]; // with one scale; 0: the tensor has one
 constant uint block_bytes   [[function_constant(2)]];
@@ -47,6 +48,7 @@ static int code_of(device const uchar *row, uint k) {
 	if (code_bits == 8) return as_type<char>(row[k]);
 	if (code_bits == 6) return q6_code(row, k);
 	if (code_bits == 1) return int(row[k / 8] >> (k % 8) & 1) * 2 - 1;
+	if (code_bits == 4) return int(row[k / (2 * span) * span + k % span] >> (k / span % 2 * 4) & 15) - 8;
 	const uint place = k / span % 4, shift = high_first ? 6 - 2 * place : 2 * place;
 	return int(row[k / (4 * span) * span + k % span] >> shift & 3) - 1;
 }
@@ -94,7 +96,7 @@ kernel void matvec_rows(device const uchar *weights [[buffer(0)]],
 	device const uchar *row = weights + ulong(at.x) * s.row_bytes;
 	q += ulong(at.y) * s.stride;
 	scales += at.y * s.groups;
-	const bool spans = code_bits < 6 && s.act_columns == 32;
+	const bool spans = code_bits < 4 && s.act_columns == 32;
 	const uint act_columns = spans ? 128 : s.act_columns;
 	const uint group = block_columns == 0 ? act_columns : min(block_columns, act_columns);
 	float total = 0;

@@ -71,15 +71,23 @@ func TestPlantedMistakes(t *testing.T) {
 		{"lanes that overwrite what others read", "planes", "room[lane * row_threads * pieces + k]);\n\t\t\tsimdgroup_barrier(mem_flags::mem_threadgroup);", "room[lane * row_threads * pieces + k]);",
 			"of threadgroup memory all_rooms, which thread", lanesOfTQ2},
 		{"sums in another order", "heads", "(parts[0] + parts[4]) + (parts[2] + parts[6])", "(parts[0] + parts[2]) + (parts[4] + parts[6])", inResult, denseOfF16},
-		{"a row's sums before all are", "heads", "threadgroup_barrier(mem_flags::mem_threadgroup);", "", "of threadgroup memory sums, which no thread of it has written", denseOfF16},
-		{"a column behind the last", "heads", "ulong(min(column + n, d.columns - 1)) * quads", "ulong(column + n) * quads", "of buffer 1 (x), which has", denseOfF16},
-		{"a row behind the last", "heads", "min(first + r * apart, d.rows - 1)", "first + r * apart", "of buffer 0 (weights), which has", denseOfF16},
+		{"a row's sums before all are", "heads", "sum.of[n][r];\n\t\tthreadgroup_barrier(mem_flags::mem_threadgroup);", "sum.of[n][r];", "of threadgroup memory sums, which no thread of it has written", denseOfF16},
+		{"a column behind the last", "heads", "ulong(min(column + n, d.columns - 1)) * (d.cols", "ulong(column + n) * (d.cols", "of buffer 1 (x), which has", denseOfF16},
+		{"a row behind the last", "heads", "w[r] = four_of(weights, ulong(min(first + r * apart, d.rows - 1))", "w[r] = four_of(weights, ulong(first + r * apart)", "of buffer 0 (weights), which has", denseOfF16},
 		{"the last of equals", "top", "ulong(~id)", "ulong(id)", inResult, topped},
 		{"negative logits in their bits", "top", "? ~bits : bits | 0x80000000;", "? bits : bits | 0x80000000;", inResult, topped},
 		{"a zero below a zero", "top", "else if (bits == 0x80000000) bits = 0;", "", inResult, topped},
 		{"the best over and over", "top", "if (mine == best && best != 0) mine = best_below(source, best, from", "if (mine == best && best == 0) mine = best_below(source, best, from", inResult, topped},
-		{"a byte that is not times 256", "bytes", "- (leading + 256 * bias), x[3]", "- (leading + bias), x[3]", inResult, bytesOfQ8},
+		{"a byte that is not times 256", "bytes", "(high & 0xff00) | leading_bits) - (leading + 256 * bias)", "(high & 0xff00) | leading_bits) - (leading + bias)", inResult, bytesOfQ8},
 		{"a group behind the last", "bytes", "groups - from * 4", "(units - from) * 4", inResult, bytesOfQ8},
+		{"a column of activations behind the last", "bytes", "min(column + n, s.columns - 1)", "column + n", "of buffer 2 (q), which has", bytesOfQ8},
+		{"a column's sums where a row's are", "bytes", "(n * thread_rows + r) * 32", "(r * tile_columns + n) * 32", inResult, bytesOfQ8},
+		{"a high nibble of the next column", "bytes", "part * 4)) & 0x0f", "(1 - part) * 4)) & 0x0f", inResult, bytesOfQ4},
+		{"an offset of another group", "heads", "offset = head[2] >> byte", "offset = head[2] >> (8 * (group / 2))", inResult, denseOfQ4K},
+		{"numbers of a group before they are there", "heads", "q4_numbers(blocks[r], lane);\n\t\t\t}\n\t\t\tsimdgroup_barrier(mem_flags::mem_threadgroup);", "q4_numbers(blocks[r], lane);\n\t\t\t}", "of threadgroup memory sums, which", denseOfQ4K},
+		{"numbers of the next block while others multiply", "heads", "simdgroup_barrier(mem_flags::mem_threadgroup); // before the next block's numbers", "", "of threadgroup memory sums, which", denseOfQ4K},
+		{"a step without its high bits", "heads", "(low & 15) | (step >> 2 & 48)", "low & 15", inResult, denseOfQ4K},
+		{"sums where others have numbers", "heads", "threadgroup_barrier(mem_flags::mem_threadgroup); // before sums", "// before sums", "of threadgroup memory sums, which", denseOfQ4K},
 		{"scales of the other half", "bytes", "unit % 2 * 8 + group * 2 + part", "group * 2 + part", inResult, bytesOfQ6},
 		{"high bits of another group", "bytes", ">> (group * 2)", ">> (group % 2 * 2)", inResult, bytesOfQ6},
 		{"signs of another block", "hadamard", "x[from] * signs[first + k]", "x[from] * signs[k]", inResult, hadamarded},
@@ -200,8 +208,14 @@ func hadamarded(t *testing.T, source string) error {
 }
 
 func bytesOfQ8(t *testing.T, source string) error {
-	return bytesProduct(t, source, formats.Q8_0, kernels.Q8Per32, 160, 4)
+	return bytesProduct(t, source, formats.Q8_0, kernels.Q8Per32, 160, ByteCut{4, 2, 4})
+}
+func bytesOfQ4(t *testing.T, source string) error {
+	return bytesProduct(t, source, formats.Q4_0, kernels.Q8Per32, 160, ByteCut{4, 1, 4})
+}
+func denseOfQ4K(t *testing.T, source string) error {
+	return denseProduct(t, source, formats.Q4_K, 9, 512, 3, 2)
 }
 func bytesOfQ6(t *testing.T, source string) error {
-	return bytesProduct(t, source, formats.Q6_K, kernels.Q8Per32, 512, 4)
+	return bytesProduct(t, source, formats.Q6_K, kernels.Q8Per32, 512, ByteCut{4, 1, 4})
 }

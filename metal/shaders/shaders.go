@@ -51,7 +51,7 @@ var Bytes string
 //go:embed matrices.metal
 var Matrices string
 
-// Heads multiplies weights that are floats, and has rows of them. FloatConstants
+// Heads multiplies weights that are floats, or decoded to floats, and has rows of them. FloatConstants
 // has its function constants.
 //
 //go:embed heads.metal
@@ -82,10 +82,10 @@ var Hadamard string
 var Top string
 
 // FloatConstants returns the function constants of Heads for a format, where weights
-// are read once for so many columns of activations, 4 at most, or an error if it has
-// no floats.
+// are read once for so many columns of activations, 4 at most, or an error if its weights
+// are not multiplied as floats: those of q4_k are, for they have offsets.
 func FloatConstants(t *formats.Type, columns int) (map[int]any, error) {
-	if i := slices.Index([]*formats.Type{formats.F32, formats.F16, formats.BF16}, t); i >= 0 {
+	if i := slices.Index([]*formats.Type{formats.F32, formats.F16, formats.BF16, formats.Q4_K}, t); i >= 0 {
 		return map[int]any{0: uint32(i), 1: uint32(columns)}, nil
 	}
 	return nil, fmt.Errorf("%s has no floats", t.Name)
@@ -111,8 +111,9 @@ type Codes struct {
 }
 
 // PackedType returns the format that weights of another are packed to, of the same
-// weights: tq1_0 and ptq1_0, whose digits are base 3, to tq2_0 and pq2_0, and i2_s_x4,
-// whose bytes have four rows each, to ternary_u32. Others stay as they are.
+// weights: tq1_0 and ptq1_0, whose digits are base 3, to tq2_0 and pq2_0, i2_s_x4,
+// whose bytes have four rows each, to ternary_u32, and q5_0 and iq4_nl to q8_0. Others
+// stay as they are.
 func PackedType(t *formats.Type) *formats.Type { return t.Unpacked() }
 
 // Pack returns a tensor in its PackedType. Codes are written as codes: beside the result
@@ -173,7 +174,7 @@ func packRows(packed, t *formats.Tensor) error {
 // CodesOf returns the codes of a format, or an error if no shader multiplies it.
 func CodesOf(t *formats.Type) (Codes, error) {
 	c, ok := t.Codes()
-	if !ok || !slices.Contains([]int{1, 2, 6, 8}, c.Bits) {
+	if !ok || !slices.Contains([]int{1, 2, 4, 6, 8}, c.Bits) {
 		return Codes{}, fmt.Errorf("no Metal shader multiplies %s", t.Name)
 	}
 	return Codes{

@@ -84,8 +84,8 @@ var variants = []Variant{
 		plan:     planRows,
 	},
 	{
-		Name: "metal-dense", Summary: "eight threads a row, floats",
-		Source: Heads, Kernel: "matvec_dense", Layout: Native,
+		Name: "metal-dense", Summary: "eight threads a row, floats, of q4_k as it is decoded",
+		Source: Heads, Kernel: "matvec_dense", Layout: Native, Lanes: 8,
 		Bindings: Bindings{Weights: 0, WeightScales: -1, Activations: 1, Sums: -1, Scales: -1, Results: 2, Shape: 3},
 		plan:     planDense,
 	},
@@ -158,8 +158,8 @@ func planDense(t *formats.Type, _ uint32, rows, cols, columns int) (Plan, error)
 
 func planSimd(t *formats.Type, _ uint32, rows, cols, columns int) (Plan, error) {
 	c, err := CodesOf(t)
-	if err == nil && c.Bits == 6 {
-		err = fmt.Errorf("codes of 6 bits; want 1, 2 or 8")
+	if err == nil && (c.Bits == 4 || c.Bits == 6) {
+		err = fmt.Errorf("codes of %d bits; want 1, 2 or 8", c.Bits)
 	}
 	return Plan{c.Constants(), c.SplitRowBytes(cols), [3]int{groups(rows, 4*planThreads/32), columns, 1}, [3]int{planThreads, 1, 1}}, err
 }
@@ -168,19 +168,34 @@ func planBytes(t *formats.Type, actColumns uint32, rows, cols, columns int) (Pla
 	c, err := CodesOf(t)
 	switch {
 	case err != nil:
-	case c.Bits != 8 && c.Bits != 6:
-		err = fmt.Errorf("codes of %d bits; want 6 or 8", c.Bits)
+	case c.Bits < 4:
+		err = fmt.Errorf("codes of %d bits; want 4, 6 or 8", c.Bits)
 	case c.Bits == 6 && actColumns != 32:
 		err = fmt.Errorf("activations of %s without a scale for every 32 columns", t.Name)
 	}
-	threads := rowThreads(groups(cols, 128))
-	return Plan{BytesConstants(c, actColumns, threads), c.SplitRowBytes(cols), [3]int{groups(rows, planThreads/threads*4), columns, 1}, [3]int{planThreads, 1, 1}}, err
+	cut := BytesCut(cols, columns)
+	return Plan{
+		cut.Constants(c, actColumns), c.SplitRowBytes(cols),
+		[3]int{groups(rows, planThreads/int(cut.Threads)*int(cut.Rows)), groups(columns, int(cut.Columns)), 1}, [3]int{planThreads, 1, 1},
+	}, err
 }
 
-// BytesConstants returns the function constants of Bytes, where so many threads
-// share a row.
-func BytesConstants(c Codes, actColumns uint32, threads int) map[int]any {
-	return map[int]any{0: c.Bits, 1: actColumns, 2: uint32(threads)}
+// A ByteCut is how Bytes cuts a product: threads that share a row, and how many rows and
+// columns of activations a thread has, 4 at most and 8 multiplied.
+type ByteCut struct{ Threads, Columns, Rows uint32 }
+
+// BytesCut returns the cut of rows of so many columns of weights, with so many of
+// activations. Two rows are enough to read activations for where four columns share what
+// is read of weights.
+func BytesCut(cols, columns int) ByteCut {
+	cut := ByteCut{Threads: uint32(rowThreads(groups(cols, 128))), Columns: tileColumns(columns, 4)}
+	cut.Rows = min(4, 8/cut.Columns)
+	return cut
+}
+
+// Constants returns the function constants of Bytes.
+func (cut ByteCut) Constants(c Codes, actColumns uint32) map[int]any {
+	return map[int]any{0: c.Bits, 1: actColumns, 2: cut.Threads, 3: cut.Columns, 4: cut.Rows}
 }
 
 // rowThreads returns how many threads share a row of so many units, 4 to 32: as

@@ -84,7 +84,7 @@ func TestVariants(t *testing.T) {
 	}
 	for _, v := range Variants() {
 		var plans []plan
-		for _, tt := range append([]*formats.Type{formats.F32, formats.F16, formats.BF16}, codeTypes()...) {
+		for _, tt := range append([]*formats.Type{formats.F32, formats.F16, formats.BF16, formats.Q4_K}, codeTypes()...) {
 			for _, scheme := range []kernels.Scheme{kernels.Q8Row, kernels.Q8Per128, kernels.Q8Per32} {
 				n := 9
 				if v.PerDispatch {
@@ -102,7 +102,7 @@ func TestVariants(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/%s/%s", v.Name, p.format.Name, p.scheme), func(t *testing.T) {
 				rng := rand.New(rand.NewPCG(3, 3))
 				scheme, x := p.scheme, normal(rng, p.columns*cols)
-				tensor := kerneltest.Tensor(t, p.format, rows, cols, rng)
+				tensor := tensorOf(t, p.format, rows, cols, rng)
 				if v.Quantization == "" {
 					scheme = kernels.F32
 				}
@@ -135,7 +135,7 @@ func TestRefusedPlans(t *testing.T) {
 		{"metal-dense", formats.F16, 0, 6, "metal-dense: 6 columns; want a multiple of 4"},
 		{"metal-simd", formats.Q6_K, 32, 256, "metal-simd: codes of 6 bits; want 1, 2 or 8"},
 		{"metal-tiles", formats.Q8_0, 32, 256, "metal-tiles: codes of 8 bits; want 1 or 2"},
-		{"metal-bytes", formats.I2_S, 0, 256, "metal-bytes: codes of 2 bits; want 6 or 8"},
+		{"metal-bytes", formats.I2_S, 0, 256, "metal-bytes: codes of 2 bits; want 4, 6 or 8"},
 		{"metal-bytes", formats.F16, 0, 256, "metal-bytes: no Metal shader multiplies f16"},
 		{"metal-bytes", formats.Q6_K, 128, 256, "metal-bytes: activations of q6_k without a scale for every 32 columns"},
 		{"metal-lanes", formats.Q8_0, 0, 256, "metal-lanes: matvec_lanes multiplies codes of 1 and 2 bits, not of 8"},
@@ -154,8 +154,8 @@ func TestRefusedPlans(t *testing.T) {
 	}
 }
 
-// Rows that end within a unit, more units than threads of a row, and rows that fill
-// no simdgroup.
+// Rows that end within a unit, more units than threads of a row, rows that fill no
+// simdgroup, and columns of activations that fill no tile.
 func TestBytes(t *testing.T) {
 	for _, c := range []struct {
 		format *formats.Type
@@ -166,11 +166,12 @@ func TestBytes(t *testing.T) {
 		{formats.Q8_0, kernels.Q8Per128, []int{672}},
 		{formats.Q8_0, kernels.Q8Per32, []int{160, 1184}},
 		{formats.Q6_K, kernels.Q8Per32, []int{256, 1280}},
+		{formats.Q4_0, kernels.Q8Per32, []int{32, 1184}}, {formats.Q4_0, kernels.Q8Row, []int{160}},
 	} {
 		for _, cols := range c.cols {
-			for _, threads := range []int{4, 32} {
-				t.Run(fmt.Sprintf("%s/%s/%d/%d", c.format.Name, c.scheme, cols, threads), func(t *testing.T) {
-					if err := bytesProduct(t, Bytes, c.format, c.scheme, cols, threads); err != nil {
+			for _, cut := range require.Draw(t, 3, []ByteCut{{4, 1, 4}, {4, 2, 4}, {8, 4, 2}, {32, 1, 4}, {32, 2, 4}, {32, 4, 2}}) {
+				t.Run(fmt.Sprintf("%s/%s/%d/%v", c.format.Name, c.scheme, cols, cut), func(t *testing.T) {
+					if err := bytesProduct(t, Bytes, c.format, c.scheme, cols, cut); err != nil {
 						t.Error(err)
 					}
 				})
@@ -179,16 +180,16 @@ func TestBytes(t *testing.T) {
 	}
 }
 
-// bytesProduct compares products of 37 rows and 2 columns with package kernels.
-func bytesProduct(t *testing.T, source string, format *formats.Type, scheme kernels.Scheme, cols, threads int) error {
-	const rows, n = 37, 2
+// bytesProduct compares products of 37 rows and 3 columns with package kernels.
+func bytesProduct(t *testing.T, source string, format *formats.Type, scheme kernels.Scheme, cols int, cut ByteCut) error {
+	const rows, n = 37, 3
 	rng := rand.New(rand.NewPCG(rows, uint64(cols)))
-	p := newProduct(t, kerneltest.Tensor(t, format, rows, cols, rng), scheme, normal(rng, n*cols), n)
+	p := newProduct(t, tensorOf(t, format, rows, cols, rng), scheme, normal(rng, n*cols), n)
 	split, scales := p.codes.Split(p.tensor.Data, rows, cols)
 	s, y := p.shape, poisoned(len(p.want))
 	s.RowBytes = uint32(p.codes.SplitRowBytes(cols))
-	groups := groups(rows, 2*128/threads)
-	err := compile(t, source, BytesConstants(p.codes, actColumns(scheme), threads)).Dispatch("matvec_bytes", [3]int{groups * 64, n, 1}, [3]int{64, 1, 1},
+	rowGroups, tiles := groups(rows, 2*32/int(cut.Threads)*int(cut.Rows)), groups(n, int(cut.Columns))
+	err := compile(t, source, cut.Constants(p.codes, actColumns(scheme))).Dispatch("matvec_bytes", [3]int{rowGroups * 64, tiles, 1}, [3]int{64, 1, 1},
 		softmetal.Buffer(0, split), softmetal.Buffer(1, scales), softmetal.Buffer(2, p.a.Q), softmetal.Buffer(3, p.a.Scales),
 		softmetal.Buffer(4, y), softmetal.Value(5, s))
 	if err != nil {
@@ -204,7 +205,7 @@ func TestBytesLargest(t *testing.T) {
 	for i := range x {
 		x[i] = 127
 	}
-	for _, format := range []*formats.Type{formats.Q8_0, formats.Q6_K} {
+	for _, format := range []*formats.Type{formats.Q8_0, formats.Q6_K, formats.Q4_0} {
 		codes := layoutOf(format)
 		tensor := &formats.Tensor{Name: "w", Type: format, Shape: []int{1, cols}, Data: make([]byte, codes.RowBytes(cols))}
 		for i := range tensor.Data {
@@ -220,7 +221,7 @@ func TestBytesLargest(t *testing.T) {
 		split, scales := p.codes.Split(tensor.Data, 1, cols)
 		y, s := poisoned(1), p.shape
 		s.RowBytes = uint32(len(split))
-		err := compile(t, Bytes, BytesConstants(p.codes, 32, 4)).Dispatch("matvec_bytes", [3]int{32, 1, 1}, [3]int{32, 1, 1},
+		err := compile(t, Bytes, ByteCut{4, 1, 4}.Constants(p.codes, 32)).Dispatch("matvec_bytes", [3]int{32, 1, 1}, [3]int{32, 1, 1},
 			softmetal.Buffer(0, split), softmetal.Buffer(1, scales), softmetal.Buffer(2, p.a.Q), softmetal.Buffer(3, p.a.Scales),
 			softmetal.Buffer(4, y), softmetal.Value(5, s))
 		if err != nil {
@@ -281,7 +282,7 @@ func TestMatrices(t *testing.T) {
 	for _, s := range require.Draw(t, 3, shapes) {
 		t.Run(s.format.Name+"/"+string(s.scheme), func(t *testing.T) {
 			const rows, columns = 37, 33
-			p := newProduct(t, kerneltest.Tensor(t, s.format, rows, s.cols, rng), s.scheme, normal(rng, columns*s.cols), columns)
+			p := newProduct(t, tensorOf(t, s.format, rows, s.cols, rng), s.scheme, normal(rng, columns*s.cols), columns)
 			for _, v := range Variants() {
 				if _, err := v.Plan(s.format, actColumns(s.scheme), rows, s.cols, columns); v.Kernel == "matmul_simd" && err == nil {
 					same(t, v.Name, of(t)(v.multiply(t, p)), p.want)

@@ -22,11 +22,14 @@ VECTORS(int)
 VECTORS(half)
 VECTORS(float)
 
-// float4(x), which clang takes for another type of the same bits.
+// float4(x) and others, which clang takes for another type of the same bits.
 INLINE float4 to_float4(float x) { return (float4){x, x, x, x}; }
 INLINE float4 to_float4(int x) { return to_float4(float(x)); }
 INLINE float4 to_float4(float x, float y, float z, float w) { return (float4){x, y, z, w}; }
 template <typename T> INLINE float4 to_float4(T v) { return __builtin_convertvector(v, float4); }
+
+INLINE float2 to_float2(float x, float y) { return (float2){x, y}; }
+INLINE int to_ulong2(int x) { return x; }
 
 template <typename T, typename U> INLINE T as_type(U u) { return __builtin_bit_cast(T, u); }
 template <typename T> INLINE T min(T a, T b) { return b < a ? b : a; }
@@ -40,3 +43,21 @@ extern "C" void wait_for_others();
 INLINE void threadgroup_barrier(mem_flags) { wait_for_others(); }
 INLINE void simdgroup_barrier(mem_flags) { wait_for_others(); }
 template <typename T> T simd_sum(T);
+
+// Matrices of simdgroups, of which each thread has two values. What is done with them
+// is a word of its own among the instructions.
+template <typename T> struct Matrix { T own[2]; };
+typedef Matrix<float> simdgroup_float8x8;
+typedef Matrix<half> simdgroup_half8x8;
+template <typename T, int Rows, int Columns> INLINE Matrix<T> make_filled_simdgroup_matrix(T value) { return {{value, value}}; }
+template <typename T> INLINE void simdgroup_load(Matrix<T> &m, threadgroup const T *from, ulong, int = 0, bool = false) {
+	float a, b;
+	asm volatile("simdgroup.load %0, %1, [%2];" : "=f"(a), "=f"(b) : "l"(from));
+	m.own[0] = T(a), m.own[1] = T(b);
+}
+template <typename T> INLINE void simdgroup_store(Matrix<T> m, threadgroup T *to, ulong) {
+	asm volatile("simdgroup.store [%0], %1, %2;" : : "l"(to), "f"(float(m.own[0])), "f"(float(m.own[1])));
+}
+template <typename T> INLINE void simdgroup_multiply_accumulate(simdgroup_float8x8 &d, const Matrix<T> &a, const Matrix<T> &b, const simdgroup_float8x8 &c) {
+	asm volatile("simdgroup.multiply %0, %1, %2;" : "=f"(d.own[0]), "=f"(d.own[1]) : "f"(float(a.own[0])), "f"(float(b.own[0])), "f"(c.own[0]), "f"(c.own[1]));
+}

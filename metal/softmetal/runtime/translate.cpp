@@ -185,6 +185,7 @@ private:
 		functions |= text == "(" && braces == 0;
 		if (text == "[[") return loose_attribute();
 		if (text == "kernel" && braces == 0) return kernel();
+		if (text == "static" && braces == 0 && neighbour(1) != "constant") return helper();
 		if (text == "threadgroup" && parentheses == 0 && braces > 0 && declares_variable()) return shared();
 		if (text == "constant" && parentheses == 0 && braces == 0) return program_constant();
 		if (address_space(text)) return void(space());
@@ -299,6 +300,13 @@ private:
 		out += "static " + type + " " + name;
 		constant_names.push_back(name);
 		constants += "\t{\"" + name + "\", \"" + type + "\", " + index + ", &" + name + ", sizeof " + name + "},\n";
+	}
+
+	// helper makes a function part of those that call it: what is instrumented is loads and
+	// stores, and no vector that a function takes or returns is one.
+	void helper() {
+		out += "INLINE"; // as long
+		at++;
 	}
 
 	void kernel() {
