@@ -31,7 +31,7 @@ func formatFiles(name string) int {
 	switch name {
 	case "ptq1_0": // its digits have kernels of their own
 		return 7
-	case "q6_k", "q8_0": // so have their codes, in Go and in assembly
+	case "q4_k", "q6_k", "q8_0": // so have their codes, in Go and in assembly or a shader
 		return 5
 	}
 	return 4
