@@ -1,6 +1,7 @@
 package models_test
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -210,5 +211,67 @@ func TestBadExpert(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "blk.5.ffn_down_exps.weight") {
 			t.Errorf("%s: error %v", name, err)
 		}
+	}
+}
+
+// A window's ring goes back as far as it reaches, to its mark, and to the start; else it
+// says so, and keeps its text.
+func TestRingGoesBack(t *testing.T) {
+	p := smallMaple()
+	m := newFixture(t, p).open(t, models.Options{})
+	ids, other := text(480, 300), text(31, 211)
+	take := func(s *models.Session, ids []int) []float32 {
+		t.Helper()
+		return slices.Clone(must(s.Prefill(t.Context(), ids)))
+	}
+	fresh := func(n int) []float32 { // what ids up to n and then the others give
+		return take(session(t, m, models.SessionOptions{}), append(slices.Clone(ids[:n]), other...))
+	}
+	s := session(t, m, models.SessionOptions{Batch: 16})
+	take(s, ids[:200])
+	if err := s.Mark(); err != nil {
+		t.Fatal(err)
+	}
+	take(s, ids[200:])
+	back := func(n int) {
+		t.Helper()
+		if err := s.Truncate(n); err != nil || s.Position() != n {
+			t.Fatalf("back to %d: error %v, position %d", n, err, s.Position())
+		}
+		if !slices.Equal(take(s, other), fresh(n)) {
+			t.Errorf("back to %d: other logits", n)
+		}
+	}
+	back(470)
+	for _, n := range []int{100, 201} {
+		at := s.Position()
+		if err := s.Truncate(n); !errors.Is(err, models.ErrNoRollback) || s.Position() != at || !strings.Contains(err.Error(), "look at the last 7") {
+			t.Errorf("back to %d: error %v, position %d", n, err, s.Position())
+		}
+	}
+	back(200)
+	take(s, ids[200:400])
+	back(200)
+	back(0)
+}
+
+// Of the caches of windows nothing grows with the text, and a plan says so.
+func TestRingIsSmall(t *testing.T) {
+	m := newFixture(t, smallMaple()).open(t, models.Options{})
+	s := session(t, m, models.SessionOptions{Batch: 16})
+	size := func(n int) int {
+		must(s.Prefill(t.Context(), text(n-s.Position(), 300)))
+		return s.CacheBytes()
+	}
+	token := 2 * 2 * 64 // of a block: keys and values of a head in fp16
+	before := size(400)
+	if got := size(500) - before; got != 100*2*token { // of 8 blocks, 2 look at all
+		t.Errorf("100 tokens take %d bytes, want %d", got, 200*token)
+	}
+	of := func(context int) models.Footprint {
+		return must(m.Plan().Footprint(models.SessionOptions{Context: context, Batch: 16}))
+	}
+	if long, short := of(512), of(256); long.Cache-short.Cache != int64(256*2*token) || long.State != short.State || long.State < int64(2*6*2*128*token) {
+		t.Errorf("planned %+v, and of half the context %+v", long, short)
 	}
 }

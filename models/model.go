@@ -42,6 +42,10 @@ func (m *Model) Recurrent() bool {
 	return slices.ContainsFunc(m.Arch.States(m.Config), func(s engine.State) bool { _, kv := s.(engine.KV); return !kv })
 }
 
+// Windowed reports whether a block keeps the last positions of a text only, so that a
+// session goes back no further than some of them without a mark.
+func (m *Model) Windowed() bool { return m.Config.Sliding.Window > 0 }
+
 // Plan returns what the model and sessions on it take of memory.
 func (m *Model) Plan() *Plan { return m.plan }
 

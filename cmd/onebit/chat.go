@@ -189,7 +189,7 @@ func (c *conversation) reply(ctx context.Context, text string) error {
 // turn too: what begins the reply may not, as where a thought is forgotten. It is
 // 0 of a session that can go back to any of them.
 func (c *conversation) said(ids []int) int {
-	if !c.Recurrent() {
+	if !c.Recurrent() && !c.Windowed() {
 		return 0
 	}
 	parts, err := tokenizer.Prompt(c.template, c.messages...)

@@ -99,7 +99,7 @@ func (a *attention) start(s *stream, head, heads, from, end int) {
 // of so many heads from one on, which share keys and values.
 func (a *attention) answer(s *stream, head, heads, from, end int) {
 	a.start(s, head, heads, from, end)
-	kv, kvHead, dim := s.cache, head/s.group(), s.cache.dim
+	kv, kvHead, dim := s.kept(), head/s.group(), s.cache.dim
 	last := s.position + end // how many positions the last column looks at
 	window := s.windows[s.block]
 	for at := firstTile(s.position+from, window); at < last; at += cacheTile {

@@ -36,6 +36,9 @@ import (
 // [64][width][2] bytes. Of q4_0, a byte has a code of one of two positions in its low
 // half, and of the position two behind that in its high half: [32][width][2].
 //
+// Blocks that look at a window have a ring, a cache of as many tiles as a window and a
+// batch may touch, which come around again: see [ring].
+//
 // Memory is reserved for all positions and, in this order, taken from the
 // system as they come: for the first tiles in small pages, so that a short
 // prompt does not wait for the whole of them to be cleared, 14 MiB of
@@ -49,7 +52,8 @@ type cache struct {
 	quantizer          *kernels.Variant // rounds to q8_0
 	blocks, heads, dim int
 	slot               []int // of a block, which of those that keep anything it is
-	capacity           int   // positions
+	capacity           int   // positions, in whole tiles
+	window             int   // of a ring: how many positions tokens look at; 0: it is none
 	rowBytes           int   // of a head's key or value
 	tileBytes          int
 	reached            int // tiles that may have been written to since they were given back
@@ -112,14 +116,12 @@ func CacheFormat(name string) (*formats.Type, error) {
 	return nil, fmt.Errorf("keys and values cannot be kept in %q (known: %s)", name, strings.Join(known, ", "))
 }
 
-// newCache makes room for the blocks whose state is a KV.
-func newCache(vec *Vectors, states []engine.State, shape engine.KV, format *formats.Type, capacity int) (*cache, error) {
-	kv := &cache{cell: cells[format], vec: vec, heads: shape.Heads, dim: shape.Dim, capacity: capacity, slot: make([]int, len(states))}
-	for i, state := range states {
-		if _, ok := state.(engine.KV); ok {
-			kv.slot[i] = kv.blocks
-			kv.blocks++
-		}
+// newCache makes room for some blocks, by their numbers.
+func newCache(vec *Vectors, blocks []int, shape engine.KV, format *formats.Type, capacity int) (*cache, error) {
+	kv := &cache{cell: cells[format], vec: vec, heads: shape.Heads, dim: shape.Dim, capacity: capacity, blocks: len(blocks), window: shape.Window}
+	kv.slot = make([]int, slices.Max(blocks)+1)
+	for i, block := range blocks {
+		kv.slot[block] = i
 	}
 	var err error
 	// Any variant of these instructions will do, for they quantize alike.
@@ -146,13 +148,13 @@ func tilesOf(positions int) int { return roundUp(positions, cacheTile) / cacheTi
 
 // keys returns a tile of keys: positions × width.
 func (kv *cache) keys(tile, block, head int) []byte {
-	at := ((tile*kv.blocks+kv.slot[block])*kv.heads + head) * 2 * kv.tileBytes
+	at := ((kv.place(tile)*kv.blocks+kv.slot[block])*kv.heads + head) * 2 * kv.tileBytes
 	return kv.data[at:][:kv.tileBytes:kv.tileBytes]
 }
 
 // values returns the values that belong to keys.
 func (kv *cache) values(tile, block, head int) []byte {
-	at := (((tile*kv.blocks+kv.slot[block])*kv.heads+head)*2 + 1) * kv.tileBytes
+	at := (((kv.place(tile)*kv.blocks+kv.slot[block])*kv.heads+head)*2 + 1) * kv.tileBytes
 	return kv.data[at:][:kv.tileBytes:kv.tileBytes]
 }
 

@@ -11,8 +11,13 @@ func (s *stream) Lengthen(n int) error {
 	case s.position == 0 || s.position%cacheTile != 0:
 		return fmt.Errorf("cannot lengthen a text of %d tokens: want a multiple of %d", s.position, cacheTile)
 	}
-	s.cache.reach(n)
-	s.cache.repeat(tilesOf(s.position), tilesOf(n))
+	for _, kv := range s.caches {
+		kv.reach(n)
+	}
+	if s.whole != nil {
+		s.whole.repeat(tilesOf(s.position), tilesOf(n))
+	}
+	s.ring.lengthen(tilesOf(s.position), tilesOf(n))
 	for _, d := range s.deltas {
 		d.advance(n - s.position)
 	}
@@ -23,9 +28,6 @@ func (s *stream) Lengthen(n int) error {
 // repeat copies the first tiles to those behind them, as often as it takes to have
 // so many in all.
 func (kv *cache) repeat(tiles, all int) {
-	if kv == nil {
-		return
-	}
 	size := kv.layerBytes()
 	for tile := tiles; tile < all; tile++ {
 		copy(kv.data[tile*size:][:size], kv.data[tile%tiles*size:])

@@ -26,11 +26,11 @@ func (e *Engine) HostMemory() (all [][]byte) {
 }
 
 // HostMemory returns the memory of keys and values, for all positions.
-func (s *stream) HostMemory() [][]byte {
-	if s.cache == nil {
-		return nil
+func (s *stream) HostMemory() (all [][]byte) {
+	for _, kv := range s.caches {
+		all = append(all, kv.data)
 	}
-	return [][]byte{s.cache.data}
+	return all
 }
 
 // BufferBytes returns the size of the stream's activations and of what its
@@ -63,8 +63,8 @@ func (e *Engine) Taken() (weights, streams, promised int64) {
 
 // reach says that positions below end are about to be written.
 func (kv *cache) reach(end int) {
-	if kv != nil && tilesOf(end) > kv.reached {
-		kv.turn(tilesOf(end))
+	if tiles := min(tilesOf(end), tilesOf(kv.capacity)); tiles > kv.reached {
+		kv.turn(tiles)
 	}
 }
 
@@ -79,9 +79,6 @@ func (kv *cache) turn(tiles int) {
 // forth again, as in speculation, would have it cleared each time. It is a hint:
 // where it fails, memory stays in use.
 func (kv *cache) giveBack(n int) {
-	if kv == nil {
-		return
-	}
 	if keep := min(tilesOf(n)+1, tilesOf(kv.capacity)); keep < kv.reached {
 		_ = kv.mem.Shrink(keep * kv.layerBytes())
 		kv.turn(keep)
@@ -158,7 +155,11 @@ func (opt Options) StreamBytes(of engine.StreamOptions, group int) (b engine.Str
 			if err != nil {
 				return b, fmt.Errorf("keys and values cannot be kept in %s: %w", of.Cache.Name, err)
 			}
-			b.Cache += int64(b.Positions) * int64(2*state.Heads*row)
+			if kept := int64(2 * state.Heads * row); state.Window > 0 {
+				b.State += 2 * int64(ringTiles(state.Window, &of)*cacheTile) * kept
+			} else {
+				b.Cache += int64(b.Positions) * kept
+			}
 			attention = attentionBytes(of, state.Dim, group)
 		}
 	}

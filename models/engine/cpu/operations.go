@@ -131,6 +131,11 @@ func (s *stream) Attend(op string, dst, q, k, v engine.Buffer) {
 	start := s.begin()
 	w, tasks := s.beginAttend(1, dst.(*buffer), q.(*buffer), k.(*buffer), v.(*buffer))
 	s.each(tasks, attendCost*float64(w.macs), s.attendTask)
+	for s.to < s.n { // a ring has room for so many columns at a time
+		more, tasks := s.attendNext(1)
+		s.each(tasks, attendCost*float64(more.macs), s.attendTask)
+		w.bytes, w.macs = w.bytes+more.bytes, w.macs+more.macs
+	}
 	s.end(start, op, w, s.dst)
 }
 
@@ -164,13 +169,26 @@ func (s *stream) beginAttend(texts int, dst, q, k, v *buffer) (w work, tasks int
 	for len(s.attentions) < cap(s.attentions) {
 		s.attentions <- s.newAttention()
 	}
-	if stores := storeTasks(s.position, s.n); stores == 1 {
+	s.to = 0
+	return s.attendNext(texts)
+}
+
+// attendNext is beginAttend for the columns behind s.to: all or, where a block has a ring,
+// as many as that has room for.
+func (s *stream) attendNext(texts int) (w work, tasks int) {
+	s.from, s.to = s.to, s.n
+	if s.windows[s.block] > 0 {
+		s.to = min(s.from+max(1, s.batch), s.n)
+		s.ring.write(s.position + s.to)
+	}
+	n := s.to - s.from
+	if stores := storeTasks(s.position+s.from, n); stores == 1 {
 		s.storeColumns(0)
 	} else {
-		s.each(stores, storeCost*float64(len(k.data)+len(v.data)), s.storeTask)
+		s.each(stores, storeCost*float64(n*(s.k.width+s.v.width)), s.storeTask)
 	}
 	run := attendRun(s.group())
-	runs := (s.n + run - 1) / run
+	runs := (n + run - 1) / run
 	s.attendHeads = s.group()
 	if texts*s.cache.heads*runs < s.engine.pool.Threads() {
 		s.attendHeads = 1
@@ -186,11 +204,12 @@ func (s *stream) group() int { return s.heads() / s.cache.heads }
 // attention is the work of Attend. Every head has a column's query meet the
 // keys of all positions up to its own, or in its window, and their values.
 func (s *stream) attention() work {
-	positions, seen := s.n*s.position+s.n*(s.n+1)/2, s.position+s.n
+	n, position := s.to-s.from, s.position+s.from
+	positions, seen := n*position+n*(n+1)/2, position+n
 	if window := s.windows[s.block]; window > 0 && seen > window {
-		seen, positions = min(seen, window+s.n-1), 0
-		for c := range s.n {
-			positions += min(s.position+c+1, window)
+		seen, positions = min(seen, window+n-1), 0
+		for c := range n {
+			positions += min(position+c+1, window)
 		}
 	}
 	return work{
@@ -217,9 +236,10 @@ func storedBy(task, position, n int) (from, to int) {
 // storeColumns is task i of storing keys and values.
 func (s *stream) storeColumns(i int) {
 	a := <-s.attentions
-	from, to := storedBy(i, s.position, s.n)
-	for c := from; c < to; c++ {
-		s.cache.put(s.block, s.position+c, s.k.column(c), s.v.column(c), &a.writer)
+	kv := s.kept()
+	from, to := storedBy(i, s.position+s.from, s.to-s.from)
+	for c := s.from + from; c < s.from+to; c++ {
+		kv.put(s.block, s.position+c, s.k.column(c), s.v.column(c), &a.writer)
 	}
 	s.attentions <- a
 }
@@ -229,8 +249,8 @@ func (s *stream) attendRuns(i int) {
 	a := <-s.attentions
 	tasks := s.heads() / s.attendHeads
 	run := attendRun(s.group())
-	head, from := i%tasks*s.attendHeads, i/tasks*run
-	a.answer(s, head, s.attendHeads, from, min(from+run, s.n))
+	head, from := i%tasks*s.attendHeads, s.from+i/tasks*run
+	a.answer(s, head, s.attendHeads, from, min(from+run, s.to))
 	s.attentions <- a
 }
 

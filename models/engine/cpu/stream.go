@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -24,8 +25,11 @@ type stream struct {
 	n        int // columns of the batch in progress
 	block    int
 
-	cache      *cache // nil if no block keeps keys and values
-	windows    []int  // by block: see engine.KV
+	caches     []*cache // of all positions, and of windows
+	whole      *cache   // nil if no block looks at all positions
+	ring       *ring    // nil if no block looks at a window
+	cache      *cache   // one of them, for what all have; nil if no block keeps keys and values
+	windows    []int    // by block: see engine.KV
 	scoreScale float32
 	deltas     []*delta // by block; nil where it keeps none
 
@@ -47,6 +51,7 @@ type stream struct {
 	// among threads. The tasks were made once, because making them would
 	// allocate.
 	dst, q, k, v *buffer
+	from, to     int // columns that attention is about
 	activation   arch.Activation
 	attendHeads  int // query heads in a task of attention
 	storeTask    func(i int)
@@ -137,7 +142,7 @@ func (e *Engine) NewStream(opt engine.StreamOptions) (engine.Stream, error) {
 		}
 	}
 	if kv.Heads > 0 {
-		if err := s.newCache(opt, kv); err != nil {
+		if err := s.newCaches(opt, kv); err != nil {
 			return nil, err
 		}
 	}
@@ -148,16 +153,47 @@ func (e *Engine) NewStream(opt engine.StreamOptions) (engine.Stream, error) {
 	return s, nil
 }
 
-func (s *stream) newCache(opt engine.StreamOptions, kv engine.KV) (err error) {
+// newCaches makes room for the keys and values of all positions, and of windows.
+func (s *stream) newCaches(opt engine.StreamOptions, kv engine.KV) (err error) {
 	if opt.Cache == nil || cells[opt.Cache].encode == nil {
 		return badCache(opt.Cache)
 	}
-	if s.cache, err = newCache(s.vec, opt.States, kv, opt.Cache, opt.Context); err != nil {
-		return err
+	var whole, slide []int
+	for i, state := range opt.States {
+		if _, ok := state.(engine.KV); ok && s.windows[i] > 0 {
+			slide, kv.Window = append(slide, i), max(kv.Window, s.windows[i])
+		} else if ok {
+			whole = append(whole, i)
+		}
 	}
-	s.cache.open(&s.engine.streams)
+	for _, blocks := range [][]int{whole, slide} {
+		if len(blocks) == 0 {
+			continue
+		}
+		shape, capacity := engine.KV{Heads: kv.Heads, Dim: kv.Dim}, opt.Context
+		if s.windows[blocks[0]] > 0 {
+			shape, capacity = kv, ringTiles(kv.Window, &opt)*cacheTile
+		}
+		if s.cache, err = newCache(s.vec, blocks, shape, opt.Cache, capacity); err != nil {
+			return errors.Join(err, s.Close())
+		}
+		if s.cache.open(&s.engine.streams); shape.Window > 0 {
+			s.ring = &ring{cache: s.cache, last: -1}
+		} else {
+			s.whole = s.cache
+		}
+		s.caches = append(s.caches, s.cache)
+	}
 	s.scoreScale = float32(1 / math.Sqrt(float64(kv.Dim)))
 	return nil
+}
+
+// kept is the cache of the block in progress.
+func (s *stream) kept() *cache {
+	if s.windows[s.block] > 0 {
+		return s.ring.cache
+	}
+	return s.whole
 }
 
 func nameOf(t *formats.Type) string {
@@ -169,10 +205,11 @@ func nameOf(t *formats.Type) string {
 
 // Close frees the cache.
 func (s *stream) Close() error {
-	if s.cache == nil {
-		return nil
+	var errs []error
+	for _, kv := range s.caches {
+		errs = append(errs, kv.close())
 	}
-	return s.cache.close()
+	return errors.Join(errs...)
 }
 
 func (s *stream) Buffer(width int) engine.Buffer {
@@ -184,7 +221,9 @@ func (s *stream) Buffer(width int) engine.Buffer {
 func (s *stream) Begin(n int) {
 	s.n = n
 	s.looking = s.engine.unchecked.Load() > 0
-	s.cache.reach(s.position + n)
+	for _, kv := range s.caches {
+		kv.reach(s.position + n)
+	}
 	half := len(s.rope.Freq)
 	s.cos, s.sin = grow(s.cos, n*half), grow(s.sin, n*half)
 	for c := range n {
@@ -211,6 +250,7 @@ func (s *stream) End() {
 func (s *stream) Position() int { return s.position }
 
 func (s *stream) Mark() error {
+	s.ring.mark(s.position)
 	for _, d := range s.deltas {
 		d.mark()
 	}
@@ -221,20 +261,26 @@ func (s *stream) Truncate(n int) error {
 	if n < 0 || n > s.position {
 		return fmt.Errorf("cannot go back to %d tokens in a text of %d", n, s.position)
 	}
+	if err := s.ring.check(n, s.position); err != nil {
+		return err
+	}
 	for _, d := range s.deltas {
 		if err := d.truncate(n); err != nil {
 			return err
 		}
 	}
+	s.ring.truncate(n)
 	s.position = n
-	s.cache.giveBack(n)
+	for _, kv := range s.caches {
+		kv.giveBack(n)
+	}
 	return nil
 }
 
 func (s *stream) StateBytes(tokens int) int {
 	total := 0
-	if s.cache != nil {
-		total = s.cache.blocks * s.cache.bytes(tokens)
+	for _, kv := range s.caches {
+		total += kv.blocks * kv.bytes(min(tokens, roundUp(kv.capacity, cacheTile)))
 	}
 	for _, d := range s.deltas {
 		total += d.bytes()
