@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
 	"onebit/bench/names"
@@ -72,28 +71,20 @@ func depthFigure(d *digest, m *model, test string) *figure.Figure {
 	}
 	x := figure.NewAxis(depths, false, 6, figure.BareNumber)
 	y := figure.NewAxis(append(rates, 0), false, 6, figure.BareNumber).FromZero()
-	var drawn []*plot.Plot
+	var drawn []*figure.Panel
 	for _, p := range panels(cases) {
-		panel := figure.NewPanel(p.String())
-		x.Apply(&panel.X)
-		y.Apply(&panel.Y)
-		panel.X.Label.Text = "tokens before the test"
-		figure.AddGrid(panel, true, true)
+		panel := p.plot("").XY(x, y, "tokens before the test")
 		for _, name := range variants(in(p, cases)) {
-			d.addLine(panel, name, depthLine(in(p, cases), name))
+			panel.Line(d.marks[name], depthLine(in(p, cases), name))
 		}
 		drawn = append(drawn, panel)
 	}
 	grid := figure.Arrange(drawn, 2)
-	f := &figure.Figure{
+	return &figure.Figure{
 		Name: figure.FileName("depth", m.name, test), Heading: figure.Label(m.title(test + " against depth")),
 		Reading: d.depthReading(m, cases), Height: vg.Length(240 * len(grid)), Panels: grid,
-		Upward: slices.Repeat([]string{results.UnitOf(results.TokenRate).About}, len(grid)),
+		Upward: slices.Repeat([]string{results.UnitOf(results.TokenRate).About}, len(grid)), Legend: figure.Names(variants(cases), d.marks),
 	}
-	for _, name := range variants(cases) {
-		f.Legend = append(f.Legend, figure.LegendEntry{Label: figure.Label(name), Glyph: figure.Glyph(d.marks[name], 4)})
-	}
-	return f
 }
 
 // depthLine is a variant's rate by depth.
@@ -107,15 +98,6 @@ func depthLine(cases []*caseStats, variant string) [][2]float64 {
 	}
 	slices.SortFunc(line, func(a, b [2]float64) int { return cmp.Compare(a[0], b[0]) })
 	return line
-}
-
-// addLine draws a variant's points and what joins them.
-func (d *digest) addLine(p *plot.Plot, variant string, points [][2]float64) {
-	series := d.marks[variant]
-	p.Add(figure.Polyline{Points: points, Color: figure.Color(figure.Series(series)), Width: 1.2})
-	for _, q := range points {
-		p.Add(figure.Mark{X: q[0], Y: q[1], Style: figure.Glyph(series, 3)})
-	}
 }
 
 // depthReading says what the deepest test leaves of the speed of the fastest that ran at several depths.

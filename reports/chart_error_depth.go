@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
 	"onebit/bench/names"
@@ -86,20 +85,16 @@ func errorDepthFigure(d *digest, m *model, name, heading string, columns int, pa
 	f := &figure.Figure{
 		Name: figure.FileName(name, m.name), Heading: figure.Label(m.title(heading)), Reading: errorDepthReading(parts),
 	}
-	var drawn []*plot.Plot
+	var drawn []*figure.Panel
 	for _, p := range parts {
-		panel := figure.NewPanel(figure.Label(p.title))
-		x.Apply(&panel.X)
-		y.Apply(&panel.Y)
-		panel.X.Label.Text = "block"
-		figure.AddGrid(panel, true, true)
+		panel := figure.NewPanel(figure.Label(p.title)).XY(x, y, "block")
 		for _, s := range p.series {
 			line := make([][2]float64, len(s.cases))
 			for i, c := range s.cases {
 				e, _ := c.center(results.NMSE)
 				line[i] = [2]float64{float64(c.block()), y.At(e)}
 			}
-			d.addLine(panel, s.variants[0], line)
+			panel.Line(d.marks[s.variants[0]], line)
 		}
 		drawn = append(drawn, panel)
 	}

@@ -5,10 +5,9 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/plot"
-
 	"onebit/bench/names"
 	"onebit/bench/results"
+	"onebit/internal/count"
 	"onebit/reports/figure"
 )
 
@@ -101,7 +100,7 @@ const muchSlower = 12
 var beyondAxis = fmt.Sprintf("→ beyond the axis: it ends at %d times the fastest of each panel, so that slower variants leave room for the others.", muchSlower)
 
 // latencyPanels draws the conditions of one task, on a common axis; cut says that some lie beyond it.
-func (d *digest) latencyPanels(t *task, conditions []panel, names []string) (rows [][]*plot.Plot, cut bool) {
+func (d *digest) latencyPanels(t *task, conditions []panel, names []string) (rows [][]*figure.Panel, cut bool) {
 	var values []float64
 	for _, p := range conditions {
 		cases := in(p, t.cases)
@@ -120,12 +119,9 @@ func (d *digest) latencyPanels(t *task, conditions []panel, names []string) (row
 		}
 	}
 	axis := figure.NewAxis(values, false, 4, results.UnitOf(results.NsPerOp).Format)
-	var drawn []*plot.Plot
+	var drawn []*figure.Panel
 	for _, p := range conditions {
-		plot := figure.NewPanel(p.String())
-		axis.Apply(&plot.X)
-		figure.NominalAxis(plot, names, len(drawn)%figure.PanelsInRow == 0)
-		figure.AddGrid(plot, true, true)
+		plot := p.plot(t.shape).Rows(axis, names)
 		for _, c := range in(p, t.cases) {
 			d.addLatency(plot, c, names)
 		}
@@ -134,7 +130,7 @@ func (d *digest) latencyPanels(t *task, conditions []panel, names []string) (row
 	return figure.Arrange(drawn, figure.PanelsInRow), cut
 }
 
-func (d *digest) addLatency(p *plot.Plot, c *caseStats, names []string) {
+func (d *digest) addLatency(p *figure.Panel, c *caseStats, names []string) {
 	s, ok := c.stats[results.NsPerOp]
 	if !ok {
 		return
@@ -147,7 +143,13 @@ func (d *digest) addLatency(p *plot.Plot, c *caseStats, names []string) {
 		p.Add(figure.Interval{Lo: s.Lo, Hi: s.Hi, Row: row, Color: color})
 	}
 	p.Add(figure.Mark{X: s.Center, Y: row, Style: figure.Glyph(series, 4)})
-	p.Add(figure.Besides{Lo: slices.Min(s.values), Hi: slices.Max(s.values), Row: row, Text: d.timeOf(c)})
+	p.Add(figure.Besides{Lo: slices.Min(s.values), Hi: slices.Max(s.values), Row: row, Text: d.timeOf(c)}, figure.RowSpot(row, sampleText(c)))
+}
+
+// sampleText is what is behind a case's time.
+func sampleText(c *caseStats) string {
+	s, format := c.stats[results.NsPerOp], results.UnitOf(results.NsPerOp).Format
+	return sentences(figure.Label(c.variant)+": "+format(s.Center), s.spread(results.NsPerOp), fmt.Sprintf("(%s, %s to %s)", count.Of(len(s.values), "sample"), format(slices.Min(s.values)), format(slices.Max(s.values))))
 }
 
 // fastestFirst orders variants by the geometric mean of their medians.

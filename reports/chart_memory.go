@@ -3,8 +3,7 @@ package reports
 import (
 	"fmt"
 	"slices"
-
-	"gonum.org/v1/plot"
+	"strings"
 
 	"onebit/bench/results"
 	"onebit/reports/figure"
@@ -64,15 +63,12 @@ func phasesFigure(m *model) *figure.Figure {
 	names := slices.DeleteFunc(m.fastestFirst(), func(name string) bool {
 		return !slices.ContainsFunc(m.tests, func(t *task) bool { return phases[t][name] != nil })
 	})
-	var drawn []*plot.Plot
+	var drawn []*figure.Panel
 	for _, t := range m.tests {
 		if phases[t] == nil {
 			continue
 		}
-		p := figure.NewPanel(figure.Label(testLabel(t)))
-		axis.Apply(&p.X)
-		figure.NominalAxis(p, names, len(drawn)%figure.PanelsInRow == 0)
-		figure.AddGrid(p, true, false)
+		p := figure.NewPanel(figure.Label(testLabel(t))).Rows(axis, names)
 		for i, name := range names {
 			if c := phases[t][name]; c != nil {
 				addMemory(p, c, figure.RowAt(i, len(names)), text)
@@ -116,7 +112,7 @@ func memoryParts(c *caseStats) []figure.Segment {
 	return []figure.Segment{{Length: anon, Role: roleAnonymous}, {Length: file, Role: roleFile}, {Length: peak - anon - file, Role: roleRest}}
 }
 
-func addMemory(p *plot.Plot, c *caseStats, row float64, text func(float64) string) {
+func addMemory(p *figure.Panel, c *caseStats, row float64, text func(float64) string) {
 	end := figure.AddStack(p, memoryParts(c), row)
 	p.Add(figure.Behind{Value: end, Row: row, Text: text(end)})
 }
@@ -141,4 +137,41 @@ func memoryReading(m *model) string {
 		text += fmt.Sprintf("; most: %s, %s", most.variant, memoryText(most))
 	}
 	return text + "."
+}
+
+// memoryPart is a part of a case's peak; "" where the parts are of another moment and exceed it, as in
+// files of before they were looked at together.
+func memoryPart(c *caseStats, unit string) string {
+	if c == nil || sum(c, results.AnonBytes, results.FileBytes) > sum(c, results.PeakRSS) {
+		return ""
+	}
+	return valueOf(c, unit)
+}
+
+func memoryText(c *caseStats) string {
+	text := valueIn(c, results.PeakRSS)
+	if text == "" {
+		return ""
+	}
+	if anon, file := memoryPart(c, results.AnonBytes), memoryPart(c, results.FileBytes); anon != "" && file != "" {
+		text += fmt.Sprintf(": %s anonymous, %s file", anon, file)
+	}
+	if plan := planText(c); plan != "" {
+		text += "; planned " + plan
+	}
+	return text
+}
+
+// planText is what a case was planned to take of memory, in parts; "" if nothing was.
+func planText(c *caseStats) string {
+	var parts []string
+	for _, part := range []struct{ name, unit string }{
+		{"weights", results.PlanWeights}, {"keys and values", results.PlanKV}, {"state", results.PlanState}, {"scratch", results.PlanScratch},
+	} {
+		if v, ok := c.center(part.unit); ok && v > 0 {
+			parts = append(parts, part.name+" "+results.UnitOf(part.unit).Format(v))
+		}
+	}
+	text := valueOf(c, results.PlanBytes)
+	return text + textIf(text != "" && parts != nil, " ("+strings.Join(parts, ", ")+")")
 }

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
 	"onebit/bench/names"
@@ -123,11 +122,8 @@ func opsFigure(m *model, p *profile) *figure.Figure {
 			slow = append(slow, name+" "+formatTime(total))
 		}
 	}
-	panel := figure.NewPanel("")
-	stackAxis(ends, 8).Apply(&panel.X)
+	panel := figure.NewPanel("").Rows(stackAxis(ends, 8), shown)
 	panel.X.Label.Text = "time per " + p.per()
-	figure.NominalAxis(panel, shown, true)
-	figure.AddGrid(panel, true, false)
 	passes := 0
 	for i, name := range shown {
 		row := figure.RowAt(i, len(shown))
@@ -149,7 +145,7 @@ func opsFigure(m *model, p *profile) *figure.Figure {
 	reading := fmt.Sprintf("%s spends %s of %s on %s.", shown[0], formatTime(p.sum(shown[0], p.ops[0]).ns), formatTime(totals[0]), p.ops[0])
 	return &figure.Figure{
 		Name: figure.FileName("ops", m.name, p.title()), Heading: figure.Label(m.title(p.title() + ", by operation")), Reading: reading,
-		Height: figure.RowsHeight(len(shown), 1) + 16, Panels: [][]*plot.Plot{{panel}}, Legend: p.legend(), Notes: notes,
+		Height: figure.RowsHeight(len(shown), 1) + 16, Panels: [][]*figure.Panel{{panel}}, Legend: p.legend(), Notes: notes,
 	}
 }
 
@@ -215,13 +211,10 @@ func opBlocksFigure(m *model, p *profile) *figure.Figure {
 	for i, block := range p.blocks {
 		rows[i] = "block " + block
 	}
-	var drawn []*plot.Plot
+	var drawn []*figure.Panel
 	for _, name := range shown {
-		panel := figure.NewPanel(figure.Label(name))
-		axis.Apply(&panel.X)
+		panel := figure.NewPanel(figure.Label(name)).Rows(axis, rows)
 		panel.X.Label.Text = "time per " + p.per()
-		figure.NominalAxis(panel, rows, len(drawn) == 0)
-		figure.AddGrid(panel, true, false)
 		for i, block := range p.blocks {
 			row := figure.RowAt(i, len(p.blocks))
 			end := figure.AddStack(panel, p.segments(func(op string) float64 { return ns(name, block, op) }), row)

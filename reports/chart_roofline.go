@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -19,10 +18,10 @@ import (
 func init() {
 	registerChart(chart{
 		order: 20, name: "roofline", heading: "Roofline",
-		about: "Across: multiply-adds per byte of packed weights, a property of the format and its layout. Up: multiply-adds per second. The roof is what reading " +
+		about: "Across: multiply-adds per byte of packed weights, a property of the format and its layout. Up: multiply-adds per second, higher is faster. The roof is what reading " +
 			"alone allows: the read bandwidth measured in the same rounds, over as many bytes, with as many threads and from the same cache. Each layout " +
-			"has its own: the slanted stroke of its colour above its points. A point at half its stroke is the 50 % of roof that the tables give: it stands at its median share of the roof of the same round. " +
-			"What is close to the roof waits for memory; what is far below it is limited by computing.",
+			"has its own: the slanted stroke of its colour above its point. A point at half its stroke is the 50 % of roof that the tables give: it stands at its median share of the roof of the same round. " +
+			"What is close to the roof waits for memory; what is far below it is limited by computing. Named are the points that none beats which reads as few bytes; the others are grey.",
 		figures: rooflineFigures,
 	})
 }
@@ -69,10 +68,9 @@ func rooflineFigures(d *digest) []*figure.Figure {
 
 // A roofline is the points of one shape.
 type roofline struct {
-	formats []string
-	shown   []panel
-	points  map[panel][]rooflinePoint
-	slow    []string // variants that are not drawn
+	shown  []panel
+	points map[panel][]rooflinePoint
+	slow   []string // variants that are not drawn
 }
 
 // farBelow is how many times slower than the fastest a variant is no longer drawn.
@@ -80,18 +78,15 @@ const farBelow = 20
 
 func (d *digest) newRoofline(shape string, roofs map[readKey]float64) *roofline {
 	r := &roofline{points: make(map[panel][]rooflinePoint)}
+	tasks := slices.DeleteFunc(slices.Clone(d.tasks), func(t *task) bool { return t.shape != shape || t.base != names.BaseMatVec })
 	var cases []*caseStats
-	for _, t := range d.tasks {
-		if t.shape == shape && t.base == names.BaseMatVec {
-			cases = append(cases, t.cases...)
-		}
+	for _, t := range tasks {
+		cases = append(cases, t.cases...)
 	}
 	for _, p := range panels(cases) {
 		var points []rooflinePoint
-		for _, t := range d.tasks {
-			if t.shape == shape && t.base == names.BaseMatVec {
-				points = append(points, rooflinePoints(t, p, roofs)...)
-			}
+		for _, t := range tasks {
+			points = append(points, rooflinePoints(t, p, roofs)...)
 		}
 		fastest := 0.0
 		for _, q := range points {
@@ -102,18 +97,20 @@ func (d *digest) newRoofline(shape string, roofs map[readKey]float64) *roofline 
 				r.slow = append(r.slow, q.variant)
 				return true
 			}
-			r.formats = append(r.formats, q.format)
 			return false
 		})
 		if len(points) > 0 {
 			r.shown, r.points[p] = append(r.shown, p), points
 		}
 	}
-	for _, list := range []*[]string{&r.formats, &r.slow} {
-		slices.SortFunc(*list, naturalCompare)
-		*list = slices.Compact(*list)
-	}
+	slices.SortFunc(r.slow, naturalCompare)
+	r.slow = slices.Compact(r.slow)
 	return r
+}
+
+// onFront reports whether no other point is faster that reads as few bytes for a multiply-add, or fewer.
+func onFront(q rooflinePoint, points []rooflinePoint) bool {
+	return !slices.ContainsFunc(points, func(o rooflinePoint) bool { return o.speed > q.speed && o.intensity >= q.intensity*(1-sameError) })
 }
 
 // rooflinePoints makes a point of each variant of a task under a condition.
@@ -176,81 +173,60 @@ func (d *digest) rooflineFigure(shape string, roofs map[readKey]float64) *figure
 			}
 		}
 	}
-	x := figure.NewAxis(intensities, true, 10, func(v float64) string { return fmt.Sprintf("%.3g", v) })
-	columns, room := 2, math.Max(2.4, x.Max/x.Min) // for the labels
-	if len(r.formats) > 6 {
-		columns, room = 1, 2.4
-	}
+	x := figure.NewAxis(intensities, true, 6, func(v float64) string { return fmt.Sprintf("%.3g", v) })
+	room := math.Max(2.4, x.Max/x.Min) // for the labels
 	x.Min, x.Max = x.Min/room, x.Max*room
 	y := figure.NewAxis(speeds, true, 6, results.UnitOf(results.OpRate).Format)
 	y.Max *= 1.25 // and for those of the roofs
-	marks := figure.AssignMarks(r.formats, figure.FormatMark)
-	var drawn []*plot.Plot
+	var drawn []*figure.Panel
 	for _, p := range r.shown {
-		drawn = append(drawn, rooflinePanel(p, r.points[p], marks, x, y))
+		drawn = append(drawn, rooflinePanel(p.plot(shape).XY(x, y, "multiply-adds per byte of weights"), r.points[p]))
 	}
-	grid := figure.Arrange(drawn, columns)
-	f := &figure.Figure{
+	grid := figure.Arrange(drawn, 2)
+	return &figure.Figure{
 		Name: figure.FileName("roofline", shape), Heading: figure.Label("Roofline, " + shape), Reading: r.reading(),
 		Height: vg.Length(320 * len(grid)), Panels: grid, Notes: r.notes(),
 		Upward: slices.Repeat([]string{"multiply-adds per second"}, len(grid)),
 	}
-	for _, name := range r.formats {
-		f.Legend = append(f.Legend, figure.LegendEntry{Label: figure.Label(name), Glyph: figure.Glyph(marks[name], 4)})
-	}
-	return f
 }
 
 // roofReach is how far a stroke of roof reaches right and left of its points, as a factor.
 const roofReach = 1.1
 
-func rooflinePanel(p panel, points []rooflinePoint, marks map[string]int, x, y figure.Axis) *plot.Plot {
-	plot := figure.NewPanel(p.String())
-	x.Apply(&plot.X)
-	y.Apply(&plot.Y)
-	plot.X.Label.Text = "multiply-adds per byte of weights"
-	figure.AddGrid(plot, true, true)
-	addRoofs(plot, points, marks)
+// rooflinePanel names the points of the front; the others are grey.
+func rooflinePanel(p *figure.Panel, points []rooflinePoint) *figure.Panel {
 	var labels []figure.FanLabel
+	var bandwidths extent
 	for _, q := range points {
-		style := figure.Glyph(marks[q.format], 3)
-		plot.Add(figure.Mark{X: q.intensity, Y: q.speed, Style: style})
-		text := figure.Label(q.variant)
+		series := figure.FormatMark(q.format)
+		style := figure.Glyph(series, 4)
+		front := onFront(q, points)
+		if !front {
+			style.Color, style.Radius = figure.Color(figure.Muted), 2.5
+		}
+		text := figure.Label(q.format + " " + q.variant)
 		if q.share > 0 {
 			text += fmt.Sprintf(" %.0f %%", q.share)
 		}
-		labels = append(labels, figure.FanLabel{X: q.intensity, Y: q.speed, Group: q.format, Text: text, Color: style.Color})
-	}
-	plot.Add(figure.Fan{Labels: labels, Most: 9})
-	return plot
-}
-
-// addRoofs draws the stroke of roof of each layout, in its format's colour, and says their bandwidths.
-func addRoofs(p *plot.Plot, points []rooflinePoint, marks map[string]int) {
-	type stroke struct {
-		format          string
-		intensity, roof float64
-	}
-	drawn := make(map[stroke]bool)
-	var bandwidths extent
-	for _, q := range points {
-		s := stroke{q.format, q.intensity, q.roof}
-		if q.roof <= 0 || drawn[s] {
-			continue
+		if q.roof > 0 && front {
+			at := func(factor float64) [2]float64 {
+				return [2]float64{q.intensity * factor, q.roof * q.intensity * factor}
+			}
+			p.Add(figure.Polyline{Points: [][2]float64{at(1 / roofReach), at(roofReach)}, Color: style.Color, Width: 1.8})
 		}
-		drawn[s] = true
-		at := func(factor float64) [2]float64 {
-			return [2]float64{q.intensity * factor, q.roof * q.intensity * factor}
+		bandwidths.add(q.roof, q.roof > 0)
+		p.Add(figure.Mark{X: q.intensity, Y: q.speed, Style: style}, figure.PointSpot(q.intensity, q.speed, text+", "+results.UnitOf(results.OpRate).Format(q.speed)))
+		if front {
+			labels = append(labels, figure.FanLabel{X: q.intensity, Y: q.speed, Group: q.format, Text: text, Color: style.Color})
 		}
-		bandwidths.add(q.roof, true)
-		p.Add(figure.Polyline{Points: [][2]float64{at(1 / roofReach), at(roofReach)}, Color: figure.Color(figure.Series(marks[q.format])), Width: 1.8})
 	}
-	if !bandwidths.any {
-		return
+	p.Add(figure.Fan{Labels: labels, Most: 9})
+	if bandwidths.any {
+		style := figure.TextStyle(figure.Muted)
+		style.YAlign = draw.YTop
+		p.Add(figure.Note{X: p.X.Min, Y: p.Y.Max, Dx: 6, Dy: -2, Style: style, Text: "roofs: reading at " + bandwidths.text(results.UnitOf(results.ReadRate).Format)})
 	}
-	style := figure.TextStyle(figure.Muted)
-	style.YAlign = draw.YTop
-	p.Add(figure.Note{X: p.X.Min, Y: p.Y.Max, Dx: 6, Dy: -2, Style: style, Text: "roofs: reading at " + bandwidths.text(results.UnitOf(results.ReadRate).Format)})
+	return p
 }
 
 // reading names the point that comes closest to its roof.

@@ -6,16 +6,13 @@ import (
 	"slices"
 	"strconv"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
-
 	"onebit/bench/names"
 	"onebit/bench/results"
 	"onebit/reports/figure"
 )
 
-const aboutThreads = "Across: how many threads share the work. Upper panels: how many times as fast as with the fewest that were measured, which is what the dashed line " +
-	"would be if every thread counted in full. Lower panels: the efficiency, the part of the dashed line that is reached. It falls where threads share a " +
+const aboutThreads = "Across: how many threads share the work. Up: how many times as fast as with the fewest that were measured, which is what the dashed line " +
+	"would be if every thread counted in full. The efficiency is the part of the dashed line that is reached: it falls where threads share a " +
 	"memory that one of them nearly uses up, wait for each other, or have no core of their own."
 
 func init() {
@@ -82,50 +79,40 @@ func sweeps(t *task) []*sweep {
 	return slices.DeleteFunc(all, func(s *sweep) bool { return len(s.points) < sweepLeast })
 }
 
-// threadsFigure has a column of panels for each state of the caches.
+// threadsFigure has a panel for each state of the caches.
 func threadsFigure(d *digest, t *task) *figure.Figure {
 	all := sweeps(t)
-	f := &figure.Figure{
-		Name: figure.FileName("threads", t.base, t.title), Heading: figure.Label(t.title + ": speed-up by threads"), Reading: threadsReading(all),
-		Upward: []string{"times as fast", "% efficiency"}, Panels: make([][]*plot.Plot, 2), Height: 480,
-	}
-	var threads, ups, shares []float64
+	var threads []float64
+	ups := []float64{0}
 	var caches, who []string
 	for _, s := range all {
 		for i, p := range s.points {
-			threads, ups, shares = append(threads, p[0]), append(ups, s.speedUp(i)), append(shares, 100*s.efficiency(i))
+			threads, ups = append(threads, p[0]), append(ups, s.speedUp(i))
 		}
 		caches, who = append(caches, s.cache), append(who, s.variant)
 	}
-	x, up, share := figure.NewAxis(threads, false, 6, figure.BareNumber), figure.NewAxis(append(ups, 0), false, 6, figure.BareNumber).FromZero(), figure.NewAxis(append(shares, 0, 100), false, 6, figure.BareNumber).FromZero()
+	x, y := figure.NewAxis(threads, false, 6, figure.BareNumber), figure.NewAxis(ups, false, 6, figure.BareNumber).FromZero()
 	slices.SortFunc(caches, naturalCompare)
+	var drawn []*figure.Panel
 	for _, cache := range slices.Compact(caches) {
-		rise, part := figure.NewPanel(panel{cache: cache}.String()), figure.NewPanel("")
-		for p, y := range map[*plot.Plot]figure.Axis{rise: up, part: share} {
-			x.Apply(&p.X)
-			y.Apply(&p.Y)
-			p.X.Label.Text = "threads"
-			figure.AddGrid(p, true, true)
-		}
-		rise.Add(figure.Polyline{Points: fullSpeed(all, slices.Max(ups)), Color: figure.Color(figure.Muted), Width: 0.8, Dashes: []vg.Length{4, 3}})
+		p := panel{cache: cache}.plot("").XY(x, y, "threads")
+		p.Add(figure.Polyline{Points: fullSpeed(all, slices.Max(ups)), Color: figure.Color(figure.Muted), Width: 0.8, Dashes: figure.Dashed})
 		for _, s := range all {
-			if s.cache != cache {
-				continue
+			var line [][2]float64
+			for i, q := range s.points {
+				line = append(line, [2]float64{q[0], s.speedUp(i)})
 			}
-			var risen, reached [][2]float64
-			for i, p := range s.points {
-				risen, reached = append(risen, [2]float64{p[0], s.speedUp(i)}), append(reached, [2]float64{p[0], 100 * s.efficiency(i)})
+			if s.cache == cache {
+				p.Line(d.marks[s.variant], line)
 			}
-			d.addLine(rise, s.variant, risen)
-			d.addLine(part, s.variant, reached)
 		}
-		f.Panels[0], f.Panels[1] = append(f.Panels[0], rise), append(f.Panels[1], part)
+		drawn = append(drawn, p)
 	}
 	slices.SortFunc(who, naturalCompare)
-	for _, name := range slices.Compact(who) {
-		f.Legend = append(f.Legend, figure.LegendEntry{Label: figure.Label(name), Glyph: figure.Glyph(d.marks[name], 4)})
+	return &figure.Figure{
+		Name: figure.FileName("threads", t.base, t.title), Heading: figure.Label(t.title + ": speed-up by threads"), Reading: threadsReading(all),
+		Upward: []string{"times as fast"}, Panels: [][]*figure.Panel{drawn}, Height: 260, Legend: figure.Names(slices.Compact(who), d.marks),
 	}
-	return f
 }
 
 // fullSpeed is the line on which every thread counts in full, as far as the speed-ups

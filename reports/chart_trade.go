@@ -144,3 +144,14 @@ func (d *digest) errorTrade(group []*model) *trade {
 	}
 	return t
 }
+
+// divergenceBounds is the interval of a divergence; where there is none, both ends are the divergence.
+func divergenceBounds(logits *caseStats) (lo, hi float64) {
+	lo, low := logits.center(results.KLDLow)
+	hi, high := logits.center(results.KLDHigh)
+	if !low || !high {
+		e, _ := logits.center(results.KLD)
+		return e, e
+	}
+	return lo, hi
+}

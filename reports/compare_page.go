@@ -21,12 +21,7 @@ func (c *Comparison) Document(all bool) *doc.Document {
 		Title: "Comparison", Subtitle: c.Old.source() + " · " + c.New.source(), Remarks: c.remarks(), Data: c, Records: c.records(),
 		First: []doc.First{{Verdict: c.Verdict, Why: c.power(), Next: c.next(), Table: c.ranking()}},
 	}
-	figures := &doc.Section{ID: "figures", Heading: "Changes", Only: doc.Page}
-	for _, f := range c.ratioFigures() {
-		figures.Add(&doc.Figure{Figure: f})
-	}
 	cases := c.casesSection("cases", "Cases", "In the order of names, less what the class of a case has in common.", c.Cases)
-	d.Add(figures)
 	if !all {
 		cases.Only = doc.Page | doc.Markdown
 		d.Add(c.beyondNoise())
@@ -48,7 +43,7 @@ func (c *Comparison) ranking() *doc.Table {
 	}
 	surest := func(x CaseChange) float64 { return math.Abs(math.Log(x.Change)) / x.Noise }
 	slices.SortStableFunc(list, func(a, b CaseChange) int { return cmp.Compare(surest(b), surest(a)) })
-	t := newTable("ranking", heading, "Less what their classes have in common; what is surest first.", list[:min(len(list), mostChanges)], c.changeFields())
+	t := newTable("ranking", heading, "Less what their classes have in common; what is surest first.", list[:min(len(list), mostChanges)], c.changeFields(list))
 	if n := len(list) - len(t.Rows); n > 0 {
 		t.Caption += fmt.Sprintf(" %d more changed less.", n)
 	}
@@ -74,7 +69,7 @@ func (c *Comparison) casesSection(id, heading, caption string, list []CaseChange
 	if len(list) == 0 {
 		return s
 	}
-	t := newTable(id+"-table", "", caption, list, c.changeFields())
+	t := newTable(id+"-table", "", caption, list, c.changeFields(list))
 	t.Sortable = true
 	return s.Add(t)
 }
@@ -134,7 +129,17 @@ func (c *Comparison) ceilingsSection() *doc.Section {
 	}))
 }
 
-func (c *Comparison) changeFields() []doc.Field[CaseChange] {
+// length is the change and how far it strays.
+func (c CaseChange) length() doc.Length {
+	return doc.Length{Value: c.Change, Low: c.Change / (1 + c.Within), High: c.Change * (1 + c.Within)}
+}
+
+func (c *Comparison) changeFields(list []CaseChange) []doc.Field[CaseChange] {
+	var lengths []doc.Length
+	for _, x := range list {
+		lengths = append(lengths, x.length())
+	}
+	scale := doc.NewRatioScale(lengths)
 	value := func(of func(CaseChange) float64) func(CaseChange) doc.Cell {
 		return func(x CaseChange) doc.Cell {
 			if of(x) == 0 {
@@ -151,10 +156,19 @@ func (c *Comparison) changeFields() []doc.Field[CaseChange] {
 			}
 			return doc.Cell{Text: x.Name}
 		}},
+		{Label: "change", About: "less what the class has in common", Cell: func(x CaseChange) doc.Cell {
+			return doc.Cell{Text: signed(x.Change), Remark: textIf(x.Within > 0, formatSpread(x.Within)), Best: x.Sign != 0}
+		}},
+		{Label: "faster │ slower", About: "the bar is the change, the line its interval; in colour: beyond noise, and beyond what the machine's ceilings did", Text: true, Drop: 5, Cell: func(x CaseChange) doc.Cell {
+			cell := scale.Cell(x.length())
+			if cell.Bar != nil && x.Sign != 0 {
+				cell.Bar.Tone = map[int]doc.Tone{-1: doc.Better, 1: doc.Worse}[x.Sign]
+			}
+			return cell
+		}},
+		{Label: "shows from", About: "the least change that counts by itself", Drop: 3, Cell: func(x CaseChange) doc.Cell { return doc.Cell{Text: atLeast(x.Noise)} }},
 		{Label: c.Old.Label, Drop: 2, Cell: value(func(x CaseChange) float64 { return x.Old })},
 		{Label: c.New.Label, Drop: 1, Cell: value(func(x CaseChange) float64 { return x.New })},
-		{Label: "change", About: "less what the class has in common", Cell: func(x CaseChange) doc.Cell { return doc.Cell{Text: signed(x.Change), Best: x.Sign != 0} }},
-		{Label: "shows from", About: "the least change that counts by itself", Drop: 3, Cell: func(x CaseChange) doc.Cell { return doc.Cell{Text: atLeast(x.Noise)} }},
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"onebit/bench/results"
 	"onebit/internal/count"
 	"onebit/reports/doc"
+	"onebit/reports/figure"
 )
 
 const (
@@ -324,4 +325,48 @@ func caseNames(cases []CaseChange) []string {
 		out[i] = c.Name
 	}
 	return out
+}
+
+// source says of a picture which run this is.
+func (o RunOrigin) source() string {
+	parts := []string{figure.Label(o.Label)}
+	if o.Started != "" {
+		parts = append(parts, "measured "+figure.Label(o.Started))
+	}
+	if o.Commit != "" {
+		parts = append(parts, "commit "+figure.Label(o.Commit))
+	}
+	return strings.Join(parts, " · ")
+}
+
+func positive(v float64) bool { return v > 0 && !math.IsInf(v, 0) }
+
+// shortNames leaves out of names what all of them share, and keys whose values speak for themselves.
+func shortNames(full []string) []string {
+	parsed := make([]results.Name, len(full))
+	for i, name := range full {
+		parsed[i] = results.ParseName(name)
+	}
+	shared := func(key, value string) bool {
+		return !slices.ContainsFunc(parsed, func(n results.Name) bool { return n.Get(key) != value })
+	}
+	short := make([]string, len(full))
+	for i, n := range parsed {
+		parts := []string{n.Base}
+		for _, k := range n.Keys {
+			if k.Key == "" || !shared(k.Key, k.Value) {
+				parts = append(parts, namedValue(k))
+			}
+		}
+		short[i] = strings.Join(parts, " ")
+	}
+	return short
+}
+
+// namedValue is a key's value as people say it.
+func namedValue(k results.Setting) string {
+	if k.Key == names.Threads {
+		return panel{threads: k.Value}.String()
+	}
+	return k.Value
 }

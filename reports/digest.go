@@ -74,6 +74,13 @@ func (p panel) String() string {
 	return strings.Join(parts, ", ")
 }
 
+// plot is an empty panel of a figure, which a reader may choose by its condition and shape.
+func (p panel) plot(shape string) *figure.Panel {
+	empty := figure.NewPanel(p.String())
+	empty.Threads, empty.Cache, empty.Shape = p.threads, p.cache, shape
+	return empty
+}
+
 // A task is work that several variants do: the same product, or the same test of a model.
 type task struct {
 	base    string // MatVec

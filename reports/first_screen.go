@@ -14,8 +14,6 @@ import (
 	"onebit/internal/count"
 	"onebit/reports/doc"
 	"onebit/reports/figure"
-
-	"gonum.org/v1/plot"
 )
 
 // screens are those of models and of each benchmark that has formats.
@@ -287,15 +285,17 @@ func (d *digest) ratioOver(a, b formatRow) float64 {
 func (d *digest) formatFields(scale doc.Scale) []doc.Field[formatRow] {
 	return []doc.Field[formatRow]{
 		{Label: names.Format, Text: true, Cell: func(p formatRow) doc.Cell { return doc.Cell{Text: p.subject} }},
-		{Label: "by", About: "the variant that is the fastest", Text: true, Cell: func(p formatRow) doc.Cell {
-			return doc.Cell{Text: p.variant, Mark: doc.MarkOf(d.marks[p.variant])}
-		}},
+		{Label: "by", About: "the variant that is the fastest", Text: true, Cell: func(p formatRow) doc.Cell { return d.named(p.variant) }},
 		{Label: "µs/op", About: results.UnitOf(results.NsPerOp).About, Cell: func(p formatRow) doc.Cell { return doc.Cell{Text: microseconds(p.ns) + signsOf(p.cases)} }},
 		{Label: "time", About: "shorter is better; the line is the interval", Text: true, Drop: 5, Cell: func(p formatRow) doc.Cell { return scale.Cell(p.length()) }},
 		{Label: "how sure", Text: true, Drop: 2, Cell: func(p formatRow) doc.Cell { return doc.Cell{Text: d.howSure(p)} }},
 		{Label: "bits/weight", About: "of the packed weights", Drop: 1, Cell: func(p formatRow) doc.Cell {
 			bytes, ok := p.over[0].task.bytesPerWeight(p.cases[0])
 			return doc.Cell{Text: textIf(ok, formatBits(8*bytes))}
+		}},
+		{Label: "memory", About: results.UnitOf(results.PeakRSS).About, Drop: 4, Cell: func(p formatRow) doc.Cell {
+			v, ok := p.typical(results.PeakRSS)
+			return doc.Cell{Text: textIf(ok, results.UnitOf(results.PeakRSS).Format(v))}
 		}},
 		{Label: "error", About: results.UnitOf(results.NMSE).About, Drop: 3, Cell: func(p formatRow) doc.Cell {
 			v, ok := p.typical(results.NMSE)
@@ -386,63 +386,57 @@ func boundText(roof float64, of string) string {
 	return "It is not bound by memory: " + share + "."
 }
 
-// modelScreen lists the models by the speed of their fastest variant. The
-// slowest leads, the one that a choice matters to: a small model is not a
-// better large one.
-func (d *digest) modelScreen() (doc.First, bool) {
-	type row struct {
-		m *model
-		s *ranking
-	}
-	var rows []row
+// A modelRow is what a variant makes of a model in the test that leads.
+type modelRow struct {
+	m    *model
+	s    *ranking
+	rank int
+}
+
+func (r modelRow) c() *caseStats { return r.s.ranked[r.rank] }
+func (r modelRow) run() *run     { return r.m.run(r.c().variant, r.s.panel) }
+func (r modelRow) name() string  { return cmp.Or(r.m.name, names.BaseModel) }
+
+// modelRows are the models by the speed of their fastest variant; of a single model, its variants. The slowest model
+// leads, the one that a choice matters to: a small model is not a better large one.
+func (d *digest) modelRows() (rows []modelRow) {
 	for _, m := range d.models {
 		if s, ok := d.fastest(m); ok {
-			rows = append(rows, row{m, s})
+			rows = append(rows, modelRow{m, s, 0})
 		}
 	}
+	if len(rows) == 1 {
+		for i := range rows[0].s.ranked[1:] {
+			rows = append(rows, modelRow{rows[0].m, rows[0].s, i + 1})
+		}
+		return rows
+	}
+	rate := func(r modelRow) float64 { v, _ := r.c().center(results.TokenRate); return v }
+	slices.SortStableFunc(rows, func(a, b modelRow) int { return cmp.Compare(rate(a), rate(b)) })
+	return rows
+}
+
+// modelScreen says how fast a model is, and ranks its variants, or the models.
+func (d *digest) modelScreen() (doc.First, bool) {
+	rows := d.modelRows()
 	if len(rows) == 0 {
 		return doc.First{}, false
 	}
-	rate := func(r row) float64 { v, _ := r.s.best().center(results.TokenRate); return v }
-	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(rate(a), rate(b)) })
-	run := func(r row) *run { return r.m.run(r.s.best().variant, r.s.panel) }
-	fields := []doc.Field[row]{
-		{Label: names.Model, Text: true, Cell: func(r row) doc.Cell { return doc.Cell{Text: cmp.Or(r.m.name, names.BaseModel)} }},
-		{Label: "by", Text: true, Cell: func(r row) doc.Cell {
-			name := r.s.best().variant
-			return doc.Cell{Text: name, Mark: doc.MarkOf(d.marks[name])}
-		}},
-		{Label: names.Threads, Drop: 5, Cell: func(r row) doc.Cell { return doc.Cell{Text: r.s.panel.threads} }},
-		{Label: "speed", About: "of the test that leads: making text, if that was measured", Cell: func(r row) doc.Cell { return doc.Cell{Text: signedSpeed(r.s.best()).Text, Remark: r.s.task.shape} }},
-		{Label: "at most", About: "what reading the weights alone would allow", Drop: 3, Cell: func(r row) doc.Cell {
-			most, ok := ceilingOf(r.s.best())
-			return doc.Cell{Text: textIf(ok, results.UnitOf(results.TokenRate).Format(most))}
-		}},
-		{Label: "memory", About: results.UnitOf(results.PeakRSS).About, Drop: 2, Cell: func(r row) doc.Cell { return doc.Cell{Text: valueIn(run(r).peak(), results.PeakRSS)} }},
-		{Label: "planned", About: results.UnitOf(results.PlanBytes).About, Drop: 6, Cell: func(r row) doc.Cell { return doc.Cell{Text: run(r).planned()} }},
-		{Label: "kld", About: results.UnitOf(results.KLD).About, Drop: 1, Cell: func(r row) doc.Cell { return errorCell(r.m.logitsOf(run(r)), results.KLD) }},
-		{Label: "how sure", Text: true, Drop: 4, Cell: func(r row) doc.Cell {
-			text := cmp.Or(speedOf(r.s.best()).Remark, unknownSpread)
-			if r.s.ties > 0 {
-				text += ", " + count.Of(r.s.ties, "tie")
-			}
-			return doc.Cell{Text: text}
-		}},
-	}
-	caption := "Each model by its fastest variant, the slowest model first. packed: the weights are repacked on loading; native: they are read as the file holds them; " +
-		"kld: divergence of the predictions from those in float64, in nats. " + strings.Split(d.rankedLegend(), ";")[0] + "."
 	first := rows[0]
-	s := doc.First{
-		Table:  newTable("ranked-models", "Models, ranked", caption, rows, fields),
-		Figure: &doc.Figure{Figure: d.modelPicture(first.m, first.s)},
+	one := len(rows) == 1 || rows[1].m == first.m
+	heading, caption := "Models, ranked", "Each model by its fastest variant, the slowest model first"
+	if one {
+		heading, caption = first.name()+", by variant", "Variants, fastest first, in "+first.s.task.shape+" with "+conditions(first.s.panel)
 	}
+	caption += ". " + strings.Split(d.rankedLegend(), ";")[0] + "."
+	s := doc.First{Table: newTable("ranked-models", heading, caption, rows, d.modelFields(rows, one))}
 	if d.emulated(first.s.panel) {
 		s.Verdict = d.noAdvice()
 		return s, true
 	}
-	best := first.s.best()
+	best := first.c()
 	speed := speedOf(best)
-	s.Verdict = fmt.Sprintf("%s makes %s here.", cmp.Or(first.m.name, names.BaseModel), speed.Text)
+	s.Verdict = fmt.Sprintf("%s makes %s here.", first.name(), speed.Text)
 	s.NumberOf = fmt.Sprintf("%s in %s by %s with %s", cmp.Or(speed.Remark, unknownSpread), first.s.task.shape, best.byScheme(), conditions(first.s.panel))
 	s.Next = doc.Command{Line: "onebit profile", Does: "says where a token's time goes"}
 	if most, ok := ceilingOf(best); ok {
@@ -452,17 +446,66 @@ func (d *digest) modelScreen() (doc.First, bool) {
 		}
 		s.Why += "."
 	}
-	for _, r := range rows[1:] {
-		s.Why = sentences(s.Why, fmt.Sprintf("%s makes %s.", r.m.name, speedOf(r.s.best()).Text))
+	for _, r := range rows {
+		if !one && r.m != first.m {
+			s.Why = sentences(s.Why, fmt.Sprintf("%s makes %s.", r.name(), speedOf(r.c()).Text))
+		}
 	}
 	for _, r := range rows {
-		s.Why = sentences(s.Why, d.depthVerdict(r.m, r.s))
+		if r.rank == 0 {
+			s.Why = sentences(s.Why, d.depthVerdict(r.m, r.s))
+		}
 	}
 	// Few models have enough pairs for a floor: the line below the tables says so.
 	if class := best.stats[results.NsPerOp].Class; d.floors.Of(class).Known() {
 		s.Why = sentences(s.Why, d.floorDoubt(class))
 	}
 	return s, true
+}
+
+// modelFields begin with the name and the speed: a phone shows no more.
+func (d *digest) modelFields(rows []modelRow, one bool) []doc.Field[modelRow] {
+	var cases []*caseStats
+	for _, r := range rows {
+		cases = append(cases, r.c())
+	}
+	scale := newScale(cases, results.TokenRate)
+	unit := func(label, of string, drop int, text func(modelRow) string) doc.Field[modelRow] {
+		return doc.Field[modelRow]{Label: label, About: results.UnitOf(of).About, Drop: drop, Cell: func(r modelRow) doc.Cell { return doc.Cell{Text: text(r)} }}
+	}
+	by := doc.Field[modelRow]{Label: names.Variant, Text: true, Cell: func(r modelRow) doc.Cell { return d.named(r.c().variant) }}
+	fields := []doc.Field[modelRow]{
+		{Label: names.Model, Text: true, Cell: func(r modelRow) doc.Cell { return doc.Cell{Text: r.name()} }},
+		{Label: "speed", About: "of the test that leads: making text, if that was measured", Cell: func(r modelRow) doc.Cell {
+			return doc.Cell{Text: signedSpeed(r.c()).Text, Remark: textIf(!one, r.s.task.shape)}
+		}},
+		{Label: "rate", About: "longer is better; the line is the interval", Text: true, Drop: 7, Cell: func(r modelRow) doc.Cell {
+			return scale.Cell(lengthOf(r.c().stats[results.TokenRate]))
+		}},
+		{Label: "how sure", Text: true, Drop: 4, Cell: func(r modelRow) doc.Cell {
+			text := cmp.Or(speedOf(r.c()).Remark, unknownSpread)
+			switch {
+			case one && r.s.diffs[r.rank].Tie:
+				text += ", tie"
+			case !one && r.s.ties > 0:
+				text += ", " + count.Of(r.s.ties, "tie")
+			}
+			return doc.Cell{Text: text}
+		}},
+	}
+	if one {
+		fields[0] = by
+	} else {
+		fields = append(fields, by, unit(names.Threads, "", 5, func(r modelRow) string { return r.s.panel.threads }))
+	}
+	return append(fields,
+		unit("at most", results.PctRoof, 3, func(r modelRow) string {
+			most, ok := ceilingOf(r.c())
+			return textIf(ok, results.UnitOf(results.TokenRate).Format(most))
+		}),
+		unit("memory", results.PeakRSS, 2, func(r modelRow) string { return valueIn(r.run().peak(), results.PeakRSS) }),
+		unit("planned", results.PlanBytes, 6, func(r modelRow) string { return r.run().planned() }),
+		doc.Field[modelRow]{Label: "kld", About: results.UnitOf(results.KLD).About, Drop: 1, Cell: func(r modelRow) doc.Cell { return errorCell(r.m.logitsOf(r.run()), results.KLD) }})
 }
 
 // graveDoubt is what a warning says that may change a verdict.
@@ -513,22 +556,6 @@ func (d *digest) formatPicture(best formatRow, where panel) *figure.Figure {
 		f.Notes = []string{beyondAxis}
 	}
 	return f
-}
-
-// modelPicture is the speed of a model's variants in the test that leads.
-func (d *digest) modelPicture(m *model, s *ranking) *figure.Figure {
-	t := s.task.in(s.panel)
-	if !measured(t.cases, results.TokenRate) {
-		return nil
-	}
-	who := slices.DeleteFunc(m.fastestFirst(), func(name string) bool {
-		return !slices.ContainsFunc(t.cases, func(c *caseStats) bool { return c.variant == name })
-	})
-	return &figure.Figure{
-		Heading: figure.Label(m.title("tokens per second, " + testLabel(t))), Reading: d.throughputReading(t),
-		Panels: [][]*plot.Plot{{d.throughputPanel(t, s.panel, who, throughputAxis(t), true)}},
-		Height: figure.RowsHeight(max(len(who), 3), 1), Legend: []figure.LegendEntry{ceilingLegend}, Notes: m.ceilingNotes(),
-	}
 }
 
 // length is the time with where the next run's is expected.

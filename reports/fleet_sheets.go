@@ -15,10 +15,9 @@ import (
 
 // What a report of many machines shows at most: CSV and JSON have everything.
 const (
-	mostMachinesAcross = 8   // machines side by side
-	mostWorks          = 8   // kinds of work in a table of all machines
-	mostVariants       = 8   // variants of a kind of work, by machine
-	mostCases          = 400 // rows of the table of all cases
+	mostMachinesAcross = 8 // machines side by side
+	mostWorks          = 8 // kinds of work in a table of all machines
+	mostVariants       = 8 // variants of a kind of work, by machine
 )
 
 // lead is the work that most machines can be compared by, of several the first; nil if none has two.
@@ -285,6 +284,41 @@ func (f *fleet) bestSheet() *doc.Table {
 	return s
 }
 
+// mostRanked is how many machines a first screen has room for.
+const mostRanked = 14
+
+// ranking is the machines at the work by which most can be compared, fastest first; nil if there is none.
+func (f *fleet) ranking() *doc.Table {
+	l := f.lead()
+	if l == nil {
+		return nil
+	}
+	all, level := l.ranked(), l.level()
+	rows := all[:min(len(all), mostRanked)]
+	var lengths []doc.Length
+	for _, p := range rows {
+		lengths = append(lengths, p.length())
+	}
+	scale := doc.NewScale(lengths, false)
+	caption := l.workText() + ", fastest first."
+	if len(rows) < len(all) {
+		caption += fmt.Sprintf(" The fastest %d of %d machines are shown.", len(rows), len(all))
+	}
+	return newTable("ranking", "Machines, ranked", caption, rows, []doc.Field[*place]{
+		{Label: "machine", Text: true, Cell: func(p *place) doc.Cell { return doc.Cell{Text: p.member.name} }},
+		{Label: "speed", Cell: func(p *place) doc.Cell {
+			return doc.Cell{Text: p.speed() + signsOf(p.cases), Best: slices.Contains(level, p)}
+		}},
+		{Label: "time", About: "shorter is better; the line is the interval", Text: true, Drop: 5, Cell: func(p *place) doc.Cell { return scale.Cell(p.length()) }},
+		{Label: "how sure", Text: true, Drop: 1, Cell: func(p *place) doc.Cell { return doc.Cell{Text: p.spreadText()} }},
+		{Label: "by", Text: true, Drop: 3, Cell: func(p *place) doc.Cell { return p.member.named(p.variant) }},
+		{Label: "of its roofline", About: "what the machine can do at most, by reading or by multiplying", Drop: 2, Cell: func(p *place) doc.Cell {
+			s, ok := p.share(p.variant)
+			return doc.Cell{Text: textIf(ok, s.text())}
+		}},
+	})
+}
+
 func (p *place) bestCell(best bool) doc.Cell {
 	if p.missing != "" {
 		return doc.Cell{Text: p.missing}
@@ -327,7 +361,7 @@ func (f *fleet) codeSheet() *doc.Table {
 	fields := []doc.Field[codeRow]{
 		{Label: "work", Text: true, Cell: func(r codeRow) doc.Cell { return doc.Cell{Text: r.work.title()} }},
 		{Label: names.Variant, Text: true, Cell: func(r codeRow) doc.Cell {
-			return doc.Cell{Text: r.variant, Mark: doc.MarkOf(f.members[0].marks[r.variant])}
+			return f.members[0].named(r.variant)
 		}},
 	}
 	for i, m := range across {

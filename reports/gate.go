@@ -109,7 +109,7 @@ func harmlessGate(res *gate.Results) *gate.Results {
 	return &copied
 }
 
-func mapped(list []string, f func(string) string) (out []string) {
+func mapped[T any](list []T, f func(T) string) (out []string) {
 	for _, s := range list {
 		out = append(out, f(s))
 	}
@@ -238,9 +238,9 @@ func GateDocument(res *gate.Results) *doc.Document {
 		d.Doubts = append(d.Doubts, doc.Doubt{Text: w})
 	}
 	d.Add(g.inText()...)
-	dots := newDotBudget(len(g.Findings))
+	left := mostDrawn
 	for _, v := range gateVerdicts {
-		d.Add(g.group(v.Verdict, v.about, v.folded, dots))
+		d.Add(g.group(v.Verdict, v.about, v.folded, &left))
 	}
 	if list := g.sorted(func(f gate.Finding) bool { return !f.Judged() }); len(list) > 0 {
 		d.Add((&doc.Section{ID: "unjudged", Heading: "Not judged", Folded: true, Only: doc.Page}).Add(
@@ -380,26 +380,32 @@ func (g *gateReport) roundsText() string {
 }
 
 // group is the findings with a verdict; nil if there are none.
-func (g *gateReport) group(v gate.Verdict, about string, folded bool, dots dotBudget) *doc.Section {
+func (g *gateReport) group(v gate.Verdict, about string, folded bool, left *int) *doc.Section {
 	list := g.sorted(func(f gate.Finding) bool { return f.Judged() && f.Verdict == v })
 	if len(list) == 0 {
 		return nil
 	}
 	s := &doc.Section{ID: strings.ToLower(v.String()), Heading: fmt.Sprintf("%v: %s", v, count.Of(len(list), "value")), Folded: folded, Only: doc.Page}
 	s.Add(doc.Text{Words: about})
-	var exact []gate.Finding
+	var exact, more []gate.Finding
+	var drawn []doc.Part
 	for _, f := range list {
-		if g.inTable(f) {
+		switch {
+		case g.inTable(f):
 			exact = append(exact, f)
+		case *left > 0:
+			*left--
+			drawn = append(drawn, g.finding(f))
+		default:
+			more = append(more, f)
 		}
 	}
 	if len(exact) > 0 {
 		s.Add(newTable(s.ID+"-exact", "Exact values", "Values that no process changes: they need no statistics.", exact, g.fields()))
 	}
-	for _, f := range list {
-		if !g.inTable(f) {
-			s.Add(g.finding(f, dots))
-		}
+	s.Add(drawn...)
+	if len(more) > 0 {
+		s.Add(newTable(s.ID+"-more", "Not drawn", fmt.Sprintf("A page draws %d values, the worst.", mostDrawn), more, g.fields()))
 	}
 	return s
 }
@@ -407,7 +413,7 @@ func (g *gateReport) group(v gate.Verdict, about string, folded bool, dots dotBu
 // drawable reports whether both sides have values: a file may have lost them.
 func drawable(f gate.Finding) bool { return len(f.Base) > 0 && len(f.Head) > 0 }
 
-func (g *gateReport) finding(f gate.Finding, dots dotBudget) *doc.Section {
+func (g *gateReport) finding(f gate.Finding) *doc.Section {
 	headline := insteadOf(f) + ": " + gateChange(f)
 	if gateInterval(f) == "" {
 		headline += "."
@@ -420,7 +426,7 @@ func (g *gateReport) finding(f gate.Finding, dots dotBudget) *doc.Section {
 	s := &doc.Section{ID: figure.FileName(f.Verdict.String(), f.Name, f.Unit), Heading: f.Name + " in " + f.Unit}
 	s.Add(doc.Text{Words: headline}, doc.Text{Words: strings.TrimSpace(doc.Sentence(f.Reason()) + " " + f.Package), Muted: true})
 	if drawable(f) {
-		s.Add(doc.Sketches{distributionPlot(f, dots), ratioPlot(f), driftPlot(f, g.raw[f.Benchmark], dots)})
+		s.Add(g.findingFigure(f, dotsOf(len(g.Findings))))
 	}
 	if p := g.profileOf(f); p != nil {
 		about := fmt.Sprintf("What changed by function, in time per operation; the changes of own time sum up to %s. "+

@@ -2,195 +2,90 @@ package reports
 
 import (
 	"fmt"
-	"html"
+	"image/color"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
-
-	"gonum.org/v1/plot"
 
 	"onebit/bench/gate"
 	"onebit/bench/results"
+	"onebit/reports/doc"
 	"onebit/reports/figure"
 )
 
-// A page may show hundreds of findings with hundreds of values each. So their pictures are written
-// directly, a value in some eight bytes: a line of no length with round ends, at whole numbers. Two
-// units are a pixel.
-const (
-	plotWidth  = 680
-	plotLeft   = 92 // of the field
-	plotRight  = plotWidth - 24
-	plotTop    = 34
-	plotBottom = 44 // below the field
-	dotSpace   = 150_000
-)
+// mostDrawn is how many findings a page draws: the others have a row of a table each.
+const mostDrawn = 60
 
-// A dotBudget is how many values each series of each finding may show, so that a page stays small.
-type dotBudget int
+// dotSpace is how many values a page of findings has room for.
+const dotSpace = 24_000
 
-// newDotBudget shares the page's room among findings, which have six series each.
-func newDotBudget(findings int) dotBudget {
-	return dotBudget(max(30, min(600, dotSpace/6/max(findings, 1))))
-}
+// dotsOf is how many values each of a finding's six series may show, so that a page stays small.
+func dotsOf(findings int) int { return max(30, min(400, dotSpace/6/max(min(findings, mostDrawn), 1))) }
 
-// thin keeps as many values as may be shown, evenly spaced.
-func thin[T any](values []T, most dotBudget) []T {
-	if len(values) <= int(most) {
-		return values
-	}
-	kept := make([]T, 0, most)
-	for i := range int(most) {
-		kept = append(kept, values[i*len(values)/int(most)])
-	}
-	return kept
-}
-
-// A span is an axis of a picture: its values and where they lie.
-type span struct {
-	lo, hi   float64
-	from, to float64
-	format   func(float64) string
-	labels   int
-}
-
-func (s span) at(v float64) int {
-	return int(math.Round(s.from + (s.to-s.from)*(max(s.lo, min(s.hi, v))-s.lo)/(s.hi-s.lo)))
-}
-
-func (s span) holds(v float64) bool { return v >= s.lo && v <= s.hi }
-
-func (s span) ticks() []plot.Tick {
-	return figure.Axis{Format: s.format, Labels: s.labels}.LinearTicks(s.lo, s.hi)
-}
-
-// newSpan covers the values, but for those so far out that the others would show nothing, and
-// a share of their extent as space at both ends.
-func newSpan(values []float64, from, to, space float64, labels int, format func(float64) string) span {
+// robustAxis covers the values, but for those so far out that the others would show nothing, and a share of their extent
+// as space at both ends.
+func robustAxis(values []float64, space float64, labels int, format func(float64) string) figure.Axis {
 	sorted := slices.Sorted(slices.Values(values))
 	n := len(sorted)
 	middle := sorted[n/2]
 	reach := 12 * max(sorted[n*9/10]-middle, middle-sorted[n/10], math.Abs(middle)*1e-3)
 	lo, hi := max(sorted[0], middle-reach), min(sorted[n-1], middle+reach)
 	margin := max((hi-lo)*space, math.Abs(middle)*1e-3, 1e-9)
-	return span{lo - margin, hi + margin, from, to, format, labels}
+	return figure.Axis{Min: lo - margin, Max: hi + margin, Labels: labels, Format: format}.Bounded()
 }
 
-// A gatePlot is an SVG in the making.
-type gatePlot struct {
-	strings.Builder
-}
-
-func newGatePlot(title, label string, height int) *gatePlot {
-	p := new(gatePlot)
-	fmt.Fprintf(p, `<svg class="gp" viewBox="0 0 %d %d" role="img" aria-label="%s"><text x="0" y="22" class="t">%s</text>`,
-		plotWidth, height, html.EscapeString(label), html.EscapeString(title))
-	return p
-}
-
-func (p *gatePlot) text(x, y int, anchor, s string) {
-	if anchor != "" {
-		anchor = ` text-anchor="` + anchor + `"`
-	}
-	fmt.Fprintf(p, `<text x="%d" y="%d"%s>%s</text>`, x, y, anchor, html.EscapeString(s))
-}
-
-// rect fills from one corner to the other.
-func (p *gatePlot) rect(class string, x0, y0, x1, y1 int) {
-	fmt.Fprintf(p, `<path class="%s" d="M%d %dH%dV%dH%dz"/>`, class, x0, y0, x1, y1, x0)
-}
-
-func (p *gatePlot) path(class, d string) { fmt.Fprintf(p, `<path class="%s" d="%s"/>`, class, d) }
-
-// xAxis draws the grid and its labels.
-func (p *gatePlot) xAxis(s span, top, bottom int) {
-	var d strings.Builder
-	for _, t := range s.ticks() {
-		x := s.at(t.Value)
-		fmt.Fprintf(&d, "M%d %dV%d", x, top, bottom)
-		p.text(x, bottom+26, "middle", t.Label)
-	}
-	p.path("g", d.String())
-}
-
-func (p *gatePlot) yAxis(s span, left, right int) {
-	var d strings.Builder
-	for _, t := range s.ticks() {
-		y := s.at(t.Value)
-		fmt.Fprintf(&d, "M%d %dH%d", left, y, right)
-		p.text(left-8, y+8, "end", t.Label)
-	}
-	p.path("g", d.String())
-}
-
-func (p *gatePlot) svg() string { return p.String() + "</svg>" }
-
-// A dots is the path of values.
-type dots struct{ strings.Builder }
-
-func (d *dots) add(x, y int) {
-	d.WriteByte('M')
-	d.WriteString(strconv.Itoa(x))
-	d.WriteByte(' ')
-	d.WriteString(strconv.Itoa(y))
-	d.WriteString("h0")
-}
-
-// beyond counts the values outside the span, which are drawn at its edge.
-func (s span) beyond(values []float64) (n int) {
+// beyondText says how many values stand at an axis' edge because they are far out.
+func beyondText(a figure.Axis, values []float64) string {
+	n := 0
 	for _, v := range values {
-		if !s.holds(v) {
+		if v < a.Min || v > a.Max {
 			n++
 		}
 	}
-	return n
+	return textIf(n > 0, fmt.Sprintf(" · %d beyond the edge", n))
 }
-
-// sideClass is the look of a side's values.
-func sideClass(s gate.Side) string { return "d d" + s.String()[:1] }
 
 var gateSides = []gate.Side{gate.Base, gate.Head, gate.Control}
 
-// beyondText says how many values lie at the edge because they are far out.
-func beyondText(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" · %d beyond the edge", n)
+// sideColor is that of a side's values.
+func sideColor(s gate.Side) color.Color {
+	return figure.Color(figure.Series(map[gate.Side]int{gate.Base: 0, gate.Head: 1, gate.Control: 7}[s]))
 }
 
-// distributionPlot shows the values that were judged, a row for each side, from the first round at the
-// row's top to the last.
-func distributionPlot(f gate.Finding, most dotBudget) string {
-	const row = 62
-	format := results.UnitOf(f.Unit).Format
+// findingFigure is what a verdict rests on: the values by round, the change, and every process by time.
+func (g *gateReport) findingFigure(f gate.Finding, dots int) *doc.Figure {
+	panels := []*figure.Panel{roundsPanel(f, dots), changePanel(f)}
+	if p := driftPanel(f, g.raw[f.Benchmark], dots); p != nil {
+		panels = append(panels, p)
+	}
+	return &doc.Figure{Figure: &figure.Figure{
+		Reading: fmt.Sprintf("%s: base %s, head %s, control %s; change %s, 95%% interval %s", f.Name, gateValue(f, gate.Base), gateValue(f, gate.Head), gateValue(f, gate.Control), gateChange(f), gateInterval(f)),
+		Panels:  [][]*figure.Panel{panels}, Height: 190,
+	}}
+}
+
+// roundsPanel shows the values that were judged, a row for each side, from the first round at the row's top to the last.
+func roundsPanel(f gate.Finding, dots int) *figure.Panel {
 	values := slices.Concat(f.Base, f.Head, f.Control)
-	x := newSpan(values, plotLeft, plotRight, 0.05, 4, format)
-	bottom := plotTop + row*len(gateSides)
-	p := newGatePlot("Rounds: base, head and control"+beyondText(x.beyond(values)), fmt.Sprintf("Values by round of %s: base %s, head %s, control %s",
-		f.Name, gateValue(f, gate.Base), gateValue(f, gate.Head), gateValue(f, gate.Control)), bottom+plotBottom)
-	p.xAxis(x, plotTop, bottom)
+	axis := robustAxis(values, 0.05, 4, results.UnitOf(f.Unit).Format)
+	p := figure.NewPanel("Rounds, the first above"+beyondText(axis, values)).Rows(axis, mapped(gateSides, gate.Side.String))
 	for i, side := range gateSides {
-		var d dots
-		shown := thin(f.Of(side), most)
-		top := plotTop + i*row
+		row := figure.RowAt(i, len(gateSides))
+		shown := spreadOver(f.Of(side), dots)
+		points := make([][2]float64, len(shown))
 		for k, v := range shown {
-			d.add(x.at(v), top+8+(row-16)*k/max(len(shown)-1, 1))
+			points[k] = [2]float64{v, row + 0.35 - 0.7*float64(k)/float64(max(len(shown)-1, 1))}
 		}
-		p.text(0, top+row/2+8, "", side.String())
-		p.path(sideClass(side), d.String())
+		p.Add(figure.Dots{Points: points, Color: sideColor(side)})
 		if typical := f.Typical(side); !math.IsNaN(typical) {
-			p.path("m", fmt.Sprintf("M%d %dv%d", x.at(typical), top+3, row-6))
+			p.Add(figure.Upright{At: typical, Row: row, Color: figure.Color(figure.Ink)}, figure.RowSpot(row, side.String()+": "+gateValue(f, side)))
 		}
 	}
-	return p.svg()
+	return p
 }
 
-// ratioPlot shows the change with its interval, the threshold and by how much the same code is known to differ.
-func ratioPlot(f gate.Finding) string {
-	const height = 76
+// changePanel shows the change with its interval, the threshold and by how much the same code is known to differ.
+func changePanel(f gate.Finding) *figure.Panel {
 	c, floor := math.Expm1(f.Change.Center), math.Expm1(f.Floor)
 	lo, hi := math.Expm1(f.Change.Lo), math.Expm1(f.Change.Hi)
 	ends := []float64{-f.Threshold, f.Threshold, -floor, floor}
@@ -200,55 +95,37 @@ func ratioPlot(f gate.Finding) string {
 		}
 	}
 	margin := (slices.Max(ends) - slices.Min(ends)) * 0.12
-	x := span{slices.Min(ends) - margin, slices.Max(ends) + margin, plotLeft, plotRight,
-		func(v float64) string { return signedPercent(100 * v) }, 5}
-	bottom := plotTop + height
-	p := newGatePlot("Change: worse to the right", fmt.Sprintf("Change of %s: %s, 95%% interval %s", f.Name, gateChange(f), gateInterval(f)), bottom+plotBottom)
-	p.rect("th", x.at(-f.Threshold), plotTop, x.at(f.Threshold), bottom)
-	p.rect("fl", x.at(-floor), plotTop, x.at(floor), bottom)
-	p.xAxis(x, plotTop, bottom)
-	p.path("z", fmt.Sprintf("M%d %dV%d", x.at(0), plotTop, bottom))
-	y := plotTop + height/2
-	p.path("i", fmt.Sprintf("M%d %dH%d", x.at(lo), y, x.at(hi)))
-	if !math.IsNaN(c) {
-		p.path("d dh", fmt.Sprintf("M%d %dh0", x.at(c), y))
-	}
-	return p.svg()
+	axis := figure.Axis{Min: slices.Min(ends) - margin, Max: slices.Max(ends) + margin, Labels: 5, Format: func(v float64) string { return signedPercent(100 * v) }}.Bounded()
+	p := figure.NewPanel("Change: worse to the right").Rows(axis, []string{""})
+	p.Add(figure.Ground{From: -f.Threshold, To: f.Threshold, Role: figure.Band}, figure.Ground{From: -floor, To: floor, Role: figure.GridRole},
+		figure.Polyline{Points: [][2]float64{{0, p.Y.Min}, {0, p.Y.Max}}, Color: figure.Color(figure.Ink), Width: 1.2},
+		figure.Interval{Lo: lo, Hi: hi, Color: sideColor(gate.Head)}, figure.Mark{X: c, Style: figure.Glyph(1, 4)}, figure.RowSpot(0, gateChange(f)+" "+parenthesis(gateInterval(f))))
+	return p
 }
 
-// driftPlot shows every process of base and head by the time at which it began, and control's behind them.
-func driftPlot(f gate.Finding, measurements []gate.Measurement, most dotBudget) string {
-	const height = 186
-	format := results.UnitOf(f.Unit).Format
-	type point struct{ at, value float64 }
-	var points [3][]point
+// driftPanel shows every process of base and head by the time at which it began, and control's behind them; nil if there are
+// none.
+func driftPanel(f gate.Finding, measurements []gate.Measurement, dots int) *figure.Panel {
+	var points [3][][2]float64
 	var values []float64
 	last := time.Duration(1)
 	for _, m := range measurements {
 		for _, v := range m.Values {
 			if v.Unit == f.Unit {
-				points[m.Side] = append(points[m.Side], point{m.Start.Minutes(), v.Value})
+				points[m.Side] = append(points[m.Side], [2]float64{m.Start.Minutes(), v.Value})
 				values = append(values, v.Value)
 				last = max(last, m.Start)
 			}
 		}
 	}
 	if len(values) == 0 {
-		return ""
+		return nil
 	}
-	bottom := plotTop + height
-	// The judged values give the scale.
-	y := newSpan(slices.Concat(f.Base, f.Head), float64(bottom), plotTop+8, 0.3, 4, format)
-	x := span{0, last.Minutes(), plotLeft, plotRight, func(v float64) string { return fmt.Sprintf("%.3g", v) + " min" }, 5}
-	p := newGatePlot("Every process by time"+beyondText(y.beyond(values)), "Every process of "+f.Name+" by the time at which it began", bottom+plotBottom)
-	p.xAxis(x, plotTop, bottom)
-	p.yAxis(y, plotLeft, plotRight)
+	y := robustAxis(slices.Concat(f.Base, f.Head), 0.3, 4, results.UnitOf(f.Unit).Format) // the judged values give the scale
+	x := figure.Axis{Max: last.Minutes(), Labels: 5, Format: func(v float64) string { return fmt.Sprintf("%.3g min", v) }}.Bounded()
+	p := figure.NewPanel("Every process by time"+beyondText(y, values)).XY(x, y, "")
 	for _, side := range []gate.Side{gate.Control, gate.Base, gate.Head} {
-		var d dots
-		for _, q := range thin(points[side], most) {
-			d.add(x.at(q.at), y.at(q.value))
-		}
-		p.path(sideClass(side), d.String())
+		p.Add(figure.Dots{Points: spreadOver(points[side], dots), Color: sideColor(side)})
 	}
-	return p.svg()
+	return p
 }

@@ -18,7 +18,7 @@ func (d *digest) headSheet(m *model) *doc.Table {
 	fields := []doc.Field[*caseStats]{
 		{Label: names.Head, Text: true, Cell: func(c *caseStats) doc.Cell { return doc.Cell{Text: c.name.Get(names.Head)} }},
 		{Label: names.Variant, Text: true, Drop: 9, Cell: func(c *caseStats) doc.Cell {
-			return doc.Cell{Text: c.variant, Mark: doc.MarkOf(d.marks[c.variant])}
+			return d.named(c.variant)
 		}},
 		{Label: names.Threads, Drop: 8, Cell: func(c *caseStats) doc.Cell { return doc.Cell{Text: c.panel.threads} }},
 	}

@@ -396,7 +396,7 @@ func (v HistoryView) json() HistoryDocument {
 		before, after := v.ends(c)
 		x := HistoryChange{
 			Machine: v.Machines[s.Machine], Package: s.Package, Benchmark: s.Name, Procs: s.Procs, Unit: s.Unit, Worth: worthText(c.Worth),
-			Before: c.Before.Level, After: c.After.Level, Ratio: number(c.Ratio), Lo: number(c.Lo), Hi: number(c.Hi), P: c.P,
+			Before: c.Before.Level, After: c.After.Level, Ratio: doc.Number(c.Ratio), Lo: doc.Number(c.Lo), Hi: doc.Number(c.Hi), P: c.P,
 			LastBefore: point(before), FirstAfter: point(after), Files: [2]int{c.Before.Files, c.After.Files},
 		}
 		x.Commits = v.Between[[2]string{before.Commit, after.Commit}]

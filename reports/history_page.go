@@ -3,7 +3,6 @@ package reports
 import (
 	_ "embed"
 	"fmt"
-	"html"
 	"math"
 	"slices"
 	"strings"
@@ -13,6 +12,8 @@ import (
 	"onebit/internal/count"
 	"onebit/reports/doc"
 	"onebit/reports/figure"
+
+	"gonum.org/v1/plot"
 )
 
 // historyCSV is the file of all values beside the page.
@@ -44,7 +45,7 @@ func (v HistoryView) Document() *doc.Document {
 	for _, i := range drawn {
 		s := v.Series[i]
 		machine := v.machine(s.Machine)
-		series.Add((&doc.Section{ID: figure.FileName("series", s.Name), Heading: v.name(s) + " in " + s.Unit + textIf(machine != "", ", machine "+machine)}).Add(doc.Sketches{v.plot(i)}))
+		series.Add((&doc.Section{ID: figure.FileName("series", s.Name), Heading: v.name(s) + " in " + s.Unit + textIf(machine != "", ", machine "+machine)}).Add(doc.Text{Words: v.headline(i)}, v.figure(i)))
 	}
 	how := &doc.Section{ID: "how", Heading: "How it was found"}
 	if len(v.Machines) > 1 {
@@ -105,59 +106,54 @@ func (v *HistoryView) headline(series int) string {
 	return strings.Join(said, ", ")
 }
 
-// historyHeight is that of a picture's field.
-const historyHeight = 186
-
-// plot draws a series: its values, its levels, and the title of each place, which a pointer shows.
-func (v *HistoryView) plot(number int) string {
+// figure draws a series: its values, its levels, and what stands at each place, which a pointer shows.
+func (v *HistoryView) figure(number int) *doc.Figure {
 	s := v.Series[number]
 	format := results.UnitOf(s.Unit).Format
-	bottom := plotTop + historyHeight
-	x := span{lo: -0.5, hi: float64(len(s.Values)) - 0.5, from: plotLeft, to: plotRight}
-	y := newSpan(s.Values, float64(bottom), plotTop+8, 0.12, 4, format)
-	p := newGatePlot(v.headline(number)+beyondText(y.beyond(s.Values)), v.name(s)+" in "+s.Unit+": "+v.headline(number), bottom+plotBottom)
-	p.yAxis(y, plotLeft, plotRight)
-	v.writeDates(p, s, x, bottom)
-	var d dots
+	x := figure.Axis{Min: -0.5, Max: float64(len(s.Values)) - 0.5, Labels: 3, Format: figure.BareNumber}.Bounded()
+	y := robustAxis(s.Values, 0.12, 4, format)
+	p := figure.NewPanel(strings.TrimPrefix(beyondText(y, s.Values), " · ")).XY(x, y, "")
+	p.X.Tick.Marker = v.dateTicks(s)
+	points := make([][2]float64, len(s.Values))
 	for i, value := range s.Values {
-		d.add(x.at(float64(i)), y.at(value))
+		points[i] = [2]float64{float64(i), value}
 	}
-	p.path("d db", d.String())
-	worse := make(map[int]string)
+	p.Add(figure.Dots{Points: points, Color: figure.Color(figure.Series(0))})
+	roles := map[int]figure.Role{-1: figure.Series(1), 1: figure.Series(2), 0: figure.Muted} // by what a change is worth
+	worth := make(map[int]int)
 	for _, c := range v.Changes {
 		if c.Series == number {
-			worse[c.After.From] = worthText(c.Worth)
+			worth[c.After.From] = c.Worth
 		}
 	}
 	for i, level := range v.Levels[number] {
-		from, to := x.at(float64(level.From)-0.5), x.at(float64(level.To)-0.5)
+		from, to := float64(level.From)-0.5, float64(level.To)-0.5
 		if i > 0 {
-			p.path(strings.TrimSpace("cut "+worse[level.From]), fmt.Sprintf("M%d %dV%d", from, plotTop, bottom))
+			p.Add(figure.Polyline{Points: [][2]float64{{from, y.Min}, {from, y.Max}}, Color: figure.Color(roles[worth[level.From]]), Width: 1.4, Dashes: figure.Dashed})
 		}
-		p.path("m", fmt.Sprintf("M%d %dH%d", from, y.at(level.Level), to))
+		p.Add(figure.Polyline{Points: [][2]float64{{from, level.Level}, {to, level.Level}}, Color: figure.Color(figure.Ink), Width: 1.4})
 	}
-	v.writeTitles(p, s, x, bottom)
-	return p.svg()
+	v.addTitles(p, s)
+	return &doc.Figure{Figure: &figure.Figure{Reading: v.name(s) + " in " + s.Unit + ": " + v.headline(number), Width: figure.NarrowWidth, Height: 200, Panels: [][]*figure.Panel{{p}}}}
 }
 
-// writeDates writes when the first, the middle and the last point were.
-func (v *HistoryView) writeDates(p *gatePlot, s history.Series, x span, bottom int) {
+// dateTicks say when the first, the middle and the last point were.
+func (v *HistoryView) dateTicks(s history.Series) (ticks plot.ConstantTicks) {
 	last := len(s.At) - 1
-	at := []int{0, last / 2, last}
-	anchors := []string{"", "middle", "end"}
-	for i, place := range at {
-		if i > 0 && dateText(v.Points[s.At[place]].Time) == dateText(v.Points[s.At[at[i-1]]].Time) {
-			continue
+	for _, place := range []int{0, last / 2, last} {
+		text := dateText(v.Points[s.At[place]].Time)
+		if n := len(ticks); n == 0 || ticks[n-1].Label != text {
+			ticks = append(ticks, plot.Tick{Value: float64(place), Label: text})
 		}
-		p.text(x.at(float64(place)), bottom+26, anchors[i], dateText(v.Points[s.At[place]].Time))
 	}
+	return ticks
 }
 
 // mostTitles limits how many places of a picture have a title: a pointer cannot tell more apart.
-const mostTitles = 90
+const mostTitles = 60
 
-// writeTitles lays strips over the picture that say which commits are there.
-func (v *HistoryView) writeTitles(p *gatePlot, s history.Series, x span, bottom int) {
+// addTitles says which commits are where.
+func (v *HistoryView) addTitles(p *figure.Panel, s history.Series) {
 	format := results.UnitOf(s.Unit).Format
 	places := min(len(s.Values), mostTitles)
 	for i := range places {
@@ -170,15 +166,6 @@ func (v *HistoryView) writeTitles(p *gatePlot, s history.Series, x span, bottom 
 		} else if first.Subject != "" {
 			title += " " + first.Subject
 		}
-		left, right := x.at(float64(from)-0.5), x.at(float64(to)-0.5)
-		fmt.Fprintf(p, `<path class="at" d="M%d %dH%dV%dH%dz"><title>%s</title></path>`, left, plotTop, right, bottom, left, html.EscapeString(title))
+		p.Add(figure.Spot{X0: float64(from) - 0.5, X1: float64(to) - 0.5, Y0: math.Inf(-1), Y1: math.Inf(1), Text: title})
 	}
-}
-
-// number is nil for what JSON has no number for.
-func number(v float64) *float64 {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return nil
-	}
-	return &v
 }

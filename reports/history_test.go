@@ -69,12 +69,12 @@ func TestHistoryPage(t *testing.T) {
 			t.Errorf("the page holds %s", never)
 		}
 	}
-	for _, want := range []string{"2 changes of level in 70 series over 40 points", "60 of 70 series are drawn", "(3 commits)", `class="cut worse"`, "2026-01-20 … 2026-01-21"} {
+	for _, want := range []string{"2 changes of level in 70 series over 40 points", "60 of 70 series are drawn", "(3 commits)", `stroke:var(--s1)`, "2026-01-20 … 2026-01-21"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %s", want)
 		}
 	}
-	if n := strings.Count(text, `<svg class="gp"`); n != mostHistories {
+	if n := strings.Count(text, `<svg role="img"`); n != mostHistories {
 		t.Errorf("%d pictures", n)
 	}
 	again := t.TempDir()

@@ -39,29 +39,6 @@ func (d *digest) modelsInText(top int) *doc.Section {
 	return s
 }
 
-// kernelsInText shows, for each task and condition, the fastest variants, best first. If that would fill screens, each
-// format and condition has a row over all of its tasks instead.
-func (d *digest) kernelsInText(top int) []*doc.Section {
-	summed := top == 0 && len(d.tasks) > manyTasks
-	s := &doc.Section{ID: "kernels-in-text", Only: doc.Terminal}
-	for _, m := range d.matrices() {
-		if summed {
-			s.Add(summaryTable(m))
-		} else {
-			s.Add(standingTable(m, cmp.Or(top, 3)))
-		}
-	}
-	if summed {
-		s.Add(doc.Text{Words: summaryText})
-	}
-	for _, base := range d.bases() {
-		if cases := d.ofBase(base); cases[0].variant == "" && !isCeiling(cases[0]) {
-			s.Add(d.unknownTable(cases))
-		}
-	}
-	return []*doc.Section{s}
-}
-
 // isCeiling reports whether a case measures the machine.
 func isCeiling(c *caseStats) bool {
 	_, ok := c.stats[results.ReadRate]
@@ -76,12 +53,12 @@ type ranked struct {
 
 func (r ranked) c() *caseStats { return r.ranked[r.rank] }
 
-// first is a text in the first of a ranking's rows.
-func (r ranked) first(text string) doc.Cell { return doc.Cell{Text: textIf(r.rank == 0, text)} }
-
-func standingTable(m *matrix, top int) *doc.Table {
+// rankingTable has the fastest of each task and condition, best first.
+func (d *digest) rankingTable(m *matrix, top int) *doc.Table {
 	var rows []ranked
+	scales := make(map[*ranking]doc.Scale)
 	for _, s := range m.rankings() {
+		scales[s] = newScale(s.ranked, results.NsPerOp)
 		for i := range s.ranked {
 			if top < 0 || i < top {
 				rows = append(rows, ranked{s, i})
@@ -89,11 +66,14 @@ func standingTable(m *matrix, top int) *doc.Table {
 		}
 	}
 	fields := []doc.Field[ranked]{
-		{Label: strings.ToLower(m.base), Text: true, Group: true, Cell: func(r ranked) doc.Cell { return r.first(r.task.title) }},
-		{Label: names.Threads, Group: true, Cell: func(r ranked) doc.Cell { return r.first(r.panel.threads) }},
-		{Label: names.Cache, Text: true, Group: true, Cell: func(r ranked) doc.Cell { return r.first(r.panel.cache) }},
-		{Label: names.Variant, Text: true, Cell: func(r ranked) doc.Cell { return doc.Cell{Text: r.c().variant} }},
+		{Label: strings.ToLower(m.base), Text: true, Group: true, Cell: func(r ranked) doc.Cell { return doc.Cell{Text: r.task.title} }},
+		{Label: names.Threads, Group: true, Cell: func(r ranked) doc.Cell { return doc.Cell{Text: r.panel.threads} }},
+		{Label: names.Cache, Text: true, Group: true, Cell: func(r ranked) doc.Cell { return doc.Cell{Text: r.panel.cache} }},
+		{Label: names.Variant, Text: true, Cell: func(r ranked) doc.Cell { return d.named(r.c().variant) }},
 		{Label: "time/op", Cell: func(r ranked) doc.Cell { return doc.Cell{Text: signedValue(r.c(), results.NsPerOp)} }},
+		{Label: "time", About: "shorter is better; the line is the interval", Text: true, Drop: 7, Cell: func(r ranked) doc.Cell {
+			return scales[r.ranking].Cell(lengthOf(r.c().stats[results.NsPerOp]))
+		}},
 		{Label: "±", Drop: 4, Cell: func(r ranked) doc.Cell {
 			return doc.Cell{Text: strings.TrimPrefix(r.c().stats[results.NsPerOp].spread(results.NsPerOp), "±")}
 		}},
@@ -108,7 +88,17 @@ func standingTable(m *matrix, top int) *doc.Table {
 	}{{results.GPUTime, 3}, {results.TokenRate, 0}, {results.PctRoof, 1}, {results.NMSE, 2}, {results.KLD, 2}, {results.Perplexity, 2}, {results.WeightRate, 5}, {results.PackedBytes, 6}} {
 		fields = append(fields, doc.Field[ranked]{Label: u.name, Drop: u.drop, Cell: func(r ranked) doc.Cell { return doc.Cell{Text: valueOf(r.c(), u.name)} }})
 	}
-	return doc.NewTable("rankings-"+m.base, "", "", rows, fields)
+	t := newTable("rankings-"+m.base, m.base+": the fastest variants", sentences("Medians; the share of the roof is of what reading alone reached in the same round. A tie can't be told from the best.", aboveText(casesOf(rows))), rows, fields)
+	t.Sortable = true
+	return t
+}
+
+func casesOf(rows []ranked) []*caseStats {
+	var all []*caseStats
+	for _, r := range rows {
+		all = append(all, r.c())
+	}
+	return all
 }
 
 // summaryText says what a summary's columns are.
@@ -116,29 +106,27 @@ const summaryText = "Each row names the variant that is the fastest, or tied wit
 	"mean over the shapes, its rates are medians. Each shape and variant is in the HTML, Markdown and CSV reports."
 
 // summaryTable has a row for each section and condition.
-func summaryTable(m *matrix) *doc.Table {
+func (d *digest) summaryTable(m *matrix) *doc.Table {
 	type row struct {
 		*summary
 		title string
 	}
 	var rows []row
 	for _, section := range m.sections() {
-		title := section.subject
 		for _, s := range section.summaries(m.columns) {
 			if s != nil {
-				rows = append(rows, row{s, title})
-				title = ""
+				rows = append(rows, row{s, section.subject})
 			}
 		}
 	}
 	typical := func(unit string) func(row) doc.Cell {
 		return func(r row) doc.Cell { return doc.Cell{Text: r.typicalText(unit)} }
 	}
-	return doc.NewTable("summary-"+m.base, "", "", rows, []doc.Field[row]{
+	t := newTable("summary-"+m.base, m.base+": the fastest variants over all shapes", "", rows, []doc.Field[row]{
 		{Label: strings.ToLower(m.base), Text: true, Group: true, Cell: func(r row) doc.Cell { return doc.Cell{Text: r.title} }},
 		{Label: names.Threads, Group: true, Cell: func(r row) doc.Cell { return doc.Cell{Text: r.panel.threads} }},
 		{Label: names.Cache, Text: true, Group: true, Cell: func(r row) doc.Cell { return doc.Cell{Text: r.panel.cache} }},
-		{Label: names.Variant, Text: true, Cell: func(r row) doc.Cell { return doc.Cell{Text: r.winner} }},
+		{Label: names.Variant, Text: true, Cell: func(r row) doc.Cell { return d.named(r.winner) }},
 		{Label: "fastest in", Drop: 4, Cell: func(r row) doc.Cell { return doc.Cell{Text: r.leadText()} }},
 		{Label: "vs " + baselines[0], Cell: func(r row) doc.Cell { return doc.Cell{Text: r.speedText(baselines[0])} }},
 		{Label: results.TokenRate, Cell: typical(results.TokenRate)},
@@ -147,6 +135,8 @@ func summaryTable(m *matrix) *doc.Table {
 		{Label: results.NMSE, Drop: 2, Cell: func(r row) doc.Cell { return doc.Cell{Text: r.nmse.text(results.UnitOf(results.NMSE).Format)} }},
 		{Label: "bits/weight", Drop: 5, Cell: func(r row) doc.Cell { return doc.Cell{Text: r.weightText()} }},
 	})
+	t.Sortable = true
+	return t
 }
 
 // versus says how a ranked case compares with the first, and how far the interval of the ratio reaches.
@@ -175,5 +165,7 @@ func (d *digest) unknownTable(cases []*caseStats) *doc.Table {
 			return doc.Cell{Text: signedValue(c, u) + textIf(s.spread(u) != "", " "+s.spread(u))}
 		}})
 	}
-	return doc.NewTable("unknown", "", "", cases, fields)
+	t := doc.NewTable("unknown", "", "", cases, fields)
+	t.Only = doc.Terminal // a page has them in the tables of all cases
+	return t
 }

@@ -39,6 +39,7 @@ func KernelDocument(k *profiles.Kernel, res *results.Set) *doc.Document {
 	name := term.Text(k.Format + "/" + k.Variant + "/" + k.Act)
 	x := &doc.Document{Title: "Profile of " + name, Subtitle: k.Summary + " · " + d.subtitle(), First: []doc.First{kernelFirst(k)}}
 	addRecords(x, []*member{{digest: d, machine: res.Machine()}})
+	x.Data = kernelJSONOf(k)
 	for _, text := range kernelProblems(k) {
 		x.Doubts = append(x.Doubts, doc.Doubt{Text: term.Text(text)})
 	}
@@ -63,6 +64,9 @@ func kernelFirst(k *profiles.Kernel) doc.First {
 	first := doc.First{Verdict: name + " was measured.", Table: kernelBoundSheet(k)}
 	if len(advice) > 0 {
 		first.Verdict, first.Why = advice[0], sentences(advice[1:]...)
+	}
+	if k.Format != "" {
+		first.Next = doc.Command{Line: "onebit bench --filter /format:" + term.Text(k.Format), Does: "ranks the variants of the format"}
 	}
 	for _, r := range k.Runs {
 		if r.Level != "" && r.Measured().Center == k.Fastest() {
@@ -166,10 +170,7 @@ func kernelBoundSheet(k *profiles.Kernel) *doc.Table {
 		}
 		m := r.Measured()
 		b := bound{Name: "measured, " + r.Level, Cycles: m.Center, About: "all of the product"}
-		lengths[b.Name] = doc.Length{Value: m.Center, Low: m.Center, High: m.Center}
-		if m.Bounded() {
-			lengths[b.Name] = doc.Length{Value: m.Center, Low: m.Lo, High: m.Hi}
-		}
+		lengths[b.Name] = figureLength(m)
 		all = append(all, b)
 	}
 	scale := doc.NewScale(slices.Collect(maps.Values(lengths)), true)

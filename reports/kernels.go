@@ -3,9 +3,9 @@ package reports
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"onebit/bench/gate"
 	"onebit/bench/names"
@@ -37,17 +37,31 @@ func buildBench(_ context.Context, s *Source) (*doc.Document, error) {
 // terminal shows.
 func benchDocument(d *digest, top int) *doc.Document {
 	x := &doc.Document{Title: d.title(), Subtitle: d.subtitle(), First: d.screens(), Grave: d.verdictDoubts(), Doubts: d.doubts(), Words: slices.Concat(signWords, words)}
-	x.Failures = failuresOf(d.res.Failures)
+	x.Failures, x.Choice = failuresOf(d.res.Failures), d.choice()
 	if len(d.tasks) > 0 {
 		x.Remarks = []string{d.noiseLine()}
 	}
-	x.Add(d.modelsInText(top))
-	x.Add(d.kernelsInText(top)...)
-	x.Add(d.modelsSection(), d.kernelsSection(), d.machineSection())
+	x.Add(d.modelsInText(top), d.modelsSection(), d.kernelsSection(top), d.machineSection())
 	x.Add(d.caseSections()...)
 	x.Add(glossarySection(d.glossary()), reproduceSection(d.res.Setting("command"), d.rawText()))
 	addRecords(x, []*member{{digest: d, machine: d.res.Machine()}})
 	return x
+}
+
+// choice is the condition by which formats are ranked, and the largest of the shapes that most of them ran.
+func (d *digest) choice() (c doc.Choice) {
+	ran := make(map[string]int)
+	for _, t := range d.tasks {
+		if t.ops > 0 {
+			if ran[t.shape]++; ran[t.shape] >= ran[c.Shape] { // a format's tasks are in the order of their size
+				c.Shape = t.shape
+			}
+		}
+	}
+	for _, p := range d.decisive(panels(contending(d.cases))) {
+		c.Threads, c.Cache = p.threads, p.cache
+	}
+	return c
 }
 
 func failuresOf(all []results.Failure) []doc.Failure {
@@ -58,134 +72,42 @@ func failuresOf(all []results.Failure) []doc.Failure {
 	return out
 }
 
-// kernelsSection says who wins where, and draws it.
-func (d *digest) kernelsSection() *doc.Section {
-	s := &doc.Section{ID: "kernels", Heading: "Kernels"}
-	if len(d.matrices()) == 0 {
-		s.Heading = "Every sample" // of models: only those charts are left
+// kernelsSection says who wins where, and draws it: for each task and condition the fastest variants. If those would fill
+// screens, each format and condition has a row over all of its tasks before them, which is all that a terminal shows.
+func (d *digest) kernelsSection(top int) *doc.Section {
+	s, all := &doc.Section{ID: "kernels", Heading: "Kernels"}, d.matrices()
+	if len(all) == 0 {
+		s.Heading = "Benchmarks"
 	}
-	for _, m := range d.matrices() {
-		if verdicts := m.verdicts(); !alikeVerdicts(verdicts) { // else the ranked table says it
-			var cards doc.Cards
-			for _, v := range verdicts {
-				cards = append(cards, doc.Card{Subject: v.subject, Section: "kernels", Winner: v.winner, Headline: v.headline(), Mark: doc.MarkOf(d.marks[v.winner]), Facts: v.facts()})
+	summed, shown := top == 0 && len(d.tasks) > manyTasks, 3
+	if summed {
+		shown = 2
+	}
+	for _, m := range all {
+		t := d.rankingTable(m, cmp.Or(top, shown))
+		if summed {
+			s.Add(d.summaryTable(m))
+			t.Folded, t.Only, t.Records = true, doc.Page|doc.Markdown, true
+			if n := len(t.Rows); n > mostRankings {
+				t.Rows = t.Rows[:mostRankings]
+				t.Caption = sentences(t.Caption, fmt.Sprintf("These are the first of %d rows: CSV has all.", n))
 			}
-			s.Add(cards)
 		}
-		for _, t := range d.matrixTables(m) {
-			s.Add(t)
+		s.Add(t)
+	}
+	if summed && len(all) > 0 {
+		s.Add(doc.Text{Words: summaryText})
+	}
+	for _, base := range d.bases() {
+		if cases := d.ofBase(base); cases[0].variant == "" && !isCeiling(cases[0]) {
+			s.Add(d.unknownTable(cases))
 		}
 	}
 	return s.Add(d.charts(false)...)
 }
 
-// alikeVerdicts reports whether several formats have one winner, so that their cards would say the same.
-func alikeVerdicts(verdicts []verdict) bool {
-	return len(verdicts) > 1 && !slices.ContainsFunc(verdicts, func(v verdict) bool { return v.winner != verdicts[0].winner })
-}
-
-// matrixTables show a matrix as one table or, if its formats have many rows, as a table of a row per format, followed
-// by the formats' own.
-func (d *digest) matrixTables(m *matrix) []*doc.Table {
-	title := func(r matrixRow) string { return r.task.title }
-	if !m.crowded() {
-		return []*doc.Table{d.matrixTable(m, m.base+": the fastest variants", m.base, m.rows, title)}
-	}
-	fields := []doc.Field[section]{{Label: names.Format, Text: true, Cell: func(s section) doc.Cell { return doc.Cell{Text: s.subject} }}}
-	for i, p := range m.columns {
-		fields = append(fields, doc.Field[section]{Label: cmp.Or(p.String(), "all"), Text: true, Cell: func(s section) doc.Cell { return d.summaryCell(s.summaries(m.columns)[i]) }})
-	}
-	all := []*doc.Table{newTable("winners-"+m.base, m.base+": the fastest variants over all shapes", sentences(m.base+": "+overviewCaption, aboveText(fastest(m.rankings()))), m.sections(), fields)}
-	for _, s := range m.sections() {
-		t := d.matrixTable(m, s.heading(), s.subject, s.rows, func(r matrixRow) string { return cmp.Or(r.task.shape, r.task.title) })
-		t.Folded = true
-		all = append(all, t)
-	}
-	for _, t := range all {
-		t.Only = doc.Page | doc.Markdown
-	}
-	return all
-}
-
-func (d *digest) matrixTable(m *matrix, heading, subject string, rows []matrixRow, title func(matrixRow) string) *doc.Table {
-	fields := []doc.Field[matrixRow]{{Label: "task", Text: true, Cell: func(r matrixRow) doc.Cell { return doc.Cell{Text: title(r)} }}}
-	for i, p := range m.columns {
-		fields = append(fields, doc.Field[matrixRow]{Label: cmp.Or(p.String(), "all"), Text: true, Cell: func(r matrixRow) doc.Cell { return d.rankingCell(r.cells[i], "not timed") }})
-	}
-	t := newTable("winners-"+subject, heading, sentences(subject+": "+matrixCaption, noteText(section{rows: rows}.rankings())), rows, fields)
-	t.Only = doc.Page | doc.Markdown
-	return t
-}
-
-const (
-	matrixCaption = "the fastest variant, its median time, its share of what reading alone reached in the same round (the roof), " +
-		"and its error. Ties are variants that can't be told from it."
-	overviewCaption = "the variant that is the fastest, or tied with it, most often; in how many of the tasks; its speed-up, a geometric mean; " +
-		"the median of its shares of what reading alone reached in the same rounds (the roof); and its error."
-)
-
-// fastest lists the best of each ranking.
-func fastest(rankings []*ranking) []*caseStats {
-	var all []*caseStats
-	for _, s := range rankings {
-		all = append(all, s.best())
-	}
-	return all
-}
-
-// noteText explains what stands behind the values of the best: signs, and shares above 100%.
-func noteText(rankings []*ranking) string {
-	cases := fastest(rankings)
-	return sentences(signsText(signsOf(cases)), aboveText(cases))
-}
-
-// summaryCell is a section's verdict under a condition.
-func (d *digest) summaryCell(s *summary) doc.Cell {
-	if s == nil {
-		return doc.Cell{}
-	}
-	cell := doc.Cell{Text: s.winner, Mark: doc.MarkOf(d.marks[s.winner]), Remark: "in " + s.leadText()}
-	if speed := s.speedText(""); speed != "" {
-		cell.Remark += ", " + speed
-	}
-	cell = moreOf(cell, s.roofText(), s.nmse.text(results.UnitOf(results.NMSE).Format))
-	if v, ok := s.typical(results.PctRoof); ok {
-		cell.Share = roofShare(v)
-	}
-	return cell
-}
-
-// rankingCell is the best of a task under a condition, or why there is none.
-func (d *digest) rankingCell(s *ranking, missing string) doc.Cell {
-	if s == nil {
-		return doc.Cell{Text: missing}
-	}
-	c := s.best()
-	cell := doc.Cell{Text: c.variant, Mark: doc.MarkOf(d.marks[c.variant]), Remark: strings.TrimSpace(signedValue(c, results.NsPerOp) + " " + c.stats[results.NsPerOp].spread(results.NsPerOp))}
-	cell = moreOf(cell, roofOf(c), valueOf(c, results.NMSE))
-	if ties := namesOf(s.fastest()[1:]); ties != "" {
-		cell.More = append(cell.More, "tied: "+ties)
-	}
-	if v, ok := c.center(results.PctRoof); ok {
-		cell.Share = roofShare(v)
-	}
-	return cell
-}
-
-// moreOf adds a share of the roof and an error to a cell.
-func moreOf(c doc.Cell, roof, nmse string) doc.Cell {
-	parts := slices.DeleteFunc([]string{roof, textIf(nmse != "", results.NMSE+" "+nmse)}, func(s string) bool { return s == "" })
-	if len(parts) > 0 {
-		c.More = append(c.More, strings.Join(parts, ", "))
-	}
-	return c
-}
-
-// roofShare is the length of the line that shows a share of the roof, in per cent.
-func roofShare(roof float64) *float64 {
-	v := max(0, min(roof/100, 1))
-	return &v
-}
+// mostRankings is how many rows a page's table of rankings has.
+const mostRankings = 450
 
 // machineSection says where results come from, and how noisy they are.
 func (d *digest) machineSection() *doc.Section {
@@ -281,6 +203,9 @@ func caseTable(members []*member, base string, most int) *doc.Table {
 		for _, c := range byMember[i][:min(len(byMember[i]), most)] {
 			rows = append(rows, memberCase{m, c})
 		}
+	}
+	if len(members) > 1 { // a case on all machines
+		slices.SortStableFunc(rows, func(a, b memberCase) int { return naturalCompare(a.c.name.Full, b.c.name.Full) })
 	}
 	var fields []doc.Field[memberCase]
 	if len(members) > 1 {

@@ -135,7 +135,7 @@ func (d *digest) errorSheet(m *model) *doc.Table {
 		return nil
 	}
 	fields := []doc.Field[string]{{Label: names.Variant, Text: true, Cell: func(name string) doc.Cell {
-		return doc.Cell{Text: name, Mark: doc.MarkOf(d.marks[name])}
+		return d.named(name)
 	}}}
 	for i, unit := range []string{results.KLD, results.Top1, results.Top5, results.Perplexity, results.RefPpl, results.NMSE} {
 		fields = append(fields, doc.Field[string]{Label: unit, About: results.UnitOf(unit).About, Drop: i, Cell: func(name string) doc.Cell {
@@ -325,27 +325,4 @@ func (m *model) lastBlock(c *caseStats) *caseStats {
 		return s.last()
 	}
 	return nil
-}
-
-// errorText says how wrong a run is; "" if it was not measured.
-func (m *model) errorText(r *run) string {
-	var parts []string
-	add := func(prefix, text string) {
-		if text != "" {
-			parts = append(parts, prefix+text)
-		}
-	}
-	if c := m.logitsOf(r); c != nil {
-		add("kld ", errorCell(c, results.KLD).Line())
-		add("same most likely token ", errorCell(c, results.Top1).Line())
-		add("perplexity ", perplexityChange(c))
-	}
-	for _, t := range m.tests {
-		if c := r.cases[t]; len(parts) == 0 && c != nil {
-			if unit, v, ok := m.errorOf(c); ok {
-				add(unit+" ", results.UnitOf(unit).Format(v))
-			}
-		}
-	}
-	return strings.Join(parts, "; ")
 }

@@ -146,7 +146,27 @@ func (r *machineReport) sheet(id, heading, caption string, titles []string, rows
 	if len(rows) == 0 {
 		return nil
 	}
-	return newTable(id, heading, caption, rows, fields)
+	return newTable(id, heading, caption, rows, append(fields, rateBars(rows, columns[len(columns)-1])))
+}
+
+// rateBars draws a column in which all are rates.
+func rateBars(rows []machineRow, c machineColumn) doc.Field[machineRow] {
+	length := func(row machineRow) doc.Length {
+		cs := c.machine.byName[row.name(c.value)]
+		if cs == nil {
+			return doc.Length{Value: math.NaN()}
+		}
+		return lengthOf(cs.stats[row.unit])
+	}
+	var all []doc.Length
+	for _, row := range rows {
+		if results.UnitOf(row.unit).Better <= 0 {
+			return doc.Field[machineRow]{Cell: func(machineRow) doc.Cell { return doc.Cell{} }}
+		}
+		all = append(all, length(row))
+	}
+	scale := doc.NewScale(all, true)
+	return doc.Field[machineRow]{Label: c.label, About: "longer is better; the line is the interval", Text: true, Drop: 3, Cell: func(row machineRow) doc.Cell { return scale.Cell(length(row)) }}
 }
 
 // cell is a case's value, with its interval and, of multiply-adds, how many there are in a cycle.

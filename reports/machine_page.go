@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
 
 	"onebit/bench/names"
 	"onebit/bench/results"
@@ -26,7 +25,7 @@ func machineDocument(s *Source) *doc.Document {
 		d.Subtitle = r.machines[0].subtitle()
 	}
 	pictures := map[string][]*figure.Figure{
-		"bandwidth": {r.sweepFigure()}, "latency": {r.latencyFigure()}, "peaks": {r.peakFigure()}, "costs": r.timeFigures(),
+		"bandwidth": {r.sweepFigure()}, "latency": {r.latencyFigure()}, "costs": r.timeFigures(),
 	}
 	for _, t := range r.sheets() {
 		section := &doc.Section{ID: t.ID, Heading: t.Heading}
@@ -96,14 +95,6 @@ func (r *machineReport) ranking() *doc.Table {
 		{Label: "rate", Text: true, Drop: 2, Cell: func(x row) doc.Cell { return scale.Cell(lengthOf(x.c.stats[results.ReadRate])) }},
 		{Label: names.Threads, Drop: 1, Cell: func(x row) doc.Cell { return doc.Cell{Text: x.c.name.Get(names.Threads)} }},
 	})
-}
-
-// lengthOf is a value with its interval.
-func lengthOf(s stat) doc.Length {
-	if !s.bounded() {
-		return doc.Length{Value: s.Center, Low: s.Center, High: s.Center}
-	}
-	return doc.Length{Value: s.Center, Low: s.Lo, High: s.Hi}
 }
 
 func (r *machineReport) title() string {
@@ -221,19 +212,17 @@ func (r *machineReport) sizesFigure(name, heading, reading string, lines []machi
 		}
 	}
 	f := &figure.Figure{Name: name, Heading: heading, Reading: reading, Width: figure.NarrowWidth, Height: 330}
-	panel := figure.NewPanel("")
-	sizesAxis(xs).apply(&panel.X)
-	panel.X.Tick.Marker = sizesAxis(xs)
-	figure.NewAxis(ys, true, 6, format).Apply(&panel.Y)
-	figure.AddGrid(panel, true, true)
+	axis := sizesAxis(xs)
+	panel := figure.NewPanel("").XY(axis.Axis, figure.NewAxis(ys, true, 6, format), "")
+	panel.X.Tick.Marker = axis
 	for i, l := range lines {
-		panel.Add(figure.Polyline{Points: l.points, Color: figure.Color(figure.Series(i)), Width: 1.6})
+		panel.Line(i, l.points)
 		for _, p := range l.points {
-			panel.Add(figure.Mark{X: p[0], Y: p[1], Style: figure.Glyph(i, 3.5)})
+			panel.Add(figure.PointSpot(p[0], p[1], figure.Label(l.name)+", "+sizeText(int(p[0]))+": "+format(p[1])))
 		}
 		f.Legend = append(f.Legend, figure.LegendEntry{Label: l.name, Glyph: figure.Glyph(i, 4.5)})
 	}
-	f.Panels = [][]*plot.Plot{{panel}}
+	f.Panels = [][]*figure.Panel{{panel}}
 	return f
 }
 
@@ -242,12 +231,6 @@ type sizeAxis struct{ figure.Axis }
 
 func sizesAxis(sizes []float64) sizeAxis {
 	return sizeAxis{figure.NewAxis(sizes, true, 8, func(v float64) string { return sizeText(int(v)) })}
-}
-
-// apply sets the axis.
-func (a sizeAxis) apply(axis *plot.Axis) {
-	a.Axis.Apply(axis)
-	axis.Tick.Marker = a
 }
 
 // Ticks implements plot.Ticker.
@@ -260,59 +243,6 @@ func (a sizeAxis) Ticks(lo, hi float64) (ticks []plot.Tick) {
 		ticks = append(ticks, t)
 	}
 	return ticks
-}
-
-// peakFigure is the multiply-adds of each instruction set, as bars.
-func (r *machineReport) peakFigure() *figure.Figure {
-	type peak struct {
-		label string
-		value float64
-		role  int
-	}
-	var peaks []peak
-	columns := r.columns(r.keys(names.BaseDotPeak, names.Threads), threadsText)
-	for _, kind := range []string{names.Int8, "f32", "bf16"} {
-		for _, isa := range r.isas(kind) {
-			for i, c := range columns {
-				n, _ := strconv.Atoi(c.value)
-				cs := c.machine.byName[names.DotPeak{Type: kind, ISA: isa, Threads: n}.String()]
-				if cs == nil {
-					continue
-				}
-				if v, ok := cs.center(results.OpRate); ok {
-					peaks = append(peaks, peak{figure.Label(kind + " " + isa), v, i})
-				}
-			}
-		}
-	}
-	if len(peaks) == 0 {
-		return nil
-	}
-	var rows []string
-	var values []float64
-	for i, p := range peaks {
-		values = append(values, p.value)
-		name := p.label
-		if i > 0 && peaks[i-1].label == name {
-			name = "" // under the one above
-		}
-		rows = append(rows, name)
-	}
-	f := &figure.Figure{Name: "peaks-bars", Heading: "Multiply-adds per second", Reading: "Multiply-adds per second of each instruction set, in registers.", Width: figure.NarrowWidth,
-		Height: vg.Length(18*len(rows) + 50), Margin: 60}
-	panel := figure.NewPanel("")
-	figure.NewAxis(values, false, 3, results.UnitOf(results.OpRate).Format).FromZero().Apply(&panel.X)
-	figure.NominalAxis(panel, rows, true)
-	figure.AddGrid(panel, true, false)
-	for i, p := range peaks {
-		row := figure.RowAt(i, len(peaks))
-		panel.Add(figure.Bar{From: 0, To: p.value, Row: row, Half: 6, Color: figure.Color(figure.Series(p.role))}, figure.Besides{Lo: 0, Hi: p.value, Row: row, Text: results.UnitOf(results.OpRate).Format(p.value)})
-	}
-	for i, c := range columns {
-		f.Legend = append(f.Legend, figure.LegendEntry{Label: c.label, Glyph: figure.Glyph(i, 4.5)})
-	}
-	f.Panels = [][]*plot.Plot{{panel}}
-	return f
 }
 
 // timeFigures are, for each machine, the clock's frequency and what others took of the CPUs over the
@@ -336,7 +266,7 @@ func (r *machineReport) timeFigures() (out []*figure.Figure) {
 			Reading: "Above, the frequency of the clock right after each sample; of several threads, their mean. Below, the share of all CPUs' time that others had in the quarter of a second before."}
 		top := timePanel("clock frequency", x, [][][2]float64{clock}, results.UnitOf(results.ClockRate).Format, false)
 		bottom := timePanel("share of CPU time", x, [][][2]float64{others, stolen}, results.UnitOf(results.StolenShare).Format, true)
-		f.Panels = [][]*plot.Plot{{top}, {bottom}}
+		f.Panels = [][]*figure.Panel{{top}, {bottom}}
 		f.Legend = []figure.LegendEntry{{Label: "above: the clock; below: other processes", Glyph: figure.Glyph(0, 4.5)}, {Label: "the hypervisor", Glyph: figure.Glyph(1, 4.5)}}
 		out = append(out, f)
 	}
@@ -356,9 +286,7 @@ func (m *machineResults) over(unit string) (points [][2]float64) {
 	return points
 }
 
-func timePanel(title string, x figure.Axis, series [][][2]float64, format func(float64) string, zero bool) *plot.Plot {
-	panel := figure.NewPanel(title)
-	x.Apply(&panel.X)
+func timePanel(title string, x figure.Axis, series [][][2]float64, format func(float64) string, zero bool) *figure.Panel {
 	var values []float64
 	for _, points := range series {
 		for _, p := range points {
@@ -369,8 +297,7 @@ func timePanel(title string, x figure.Axis, series [][][2]float64, format func(f
 	if zero || y.Log {
 		y = y.FromZero()
 	}
-	y.Apply(&panel.Y)
-	figure.AddGrid(panel, true, true)
+	panel := figure.NewPanel(title).XY(x, y, "")
 	for i, points := range series {
 		for _, p := range points {
 			panel.Add(figure.Mark{X: p[0], Y: p[1], Style: figure.Glyph(i, 1.8)})

@@ -205,3 +205,37 @@ func (r *run) peak() *caseStats {
 	}
 	return most
 }
+
+// title heads a figure of the model.
+func (m *model) title(what string) string {
+	if m.name == "" {
+		return what
+	}
+	return m.name + ": " + what
+}
+
+// fastestFirst lists a model's variants in the order of its lead test.
+func (m *model) fastestFirst() []string {
+	var who []string
+	for _, r := range m.runs {
+		if !slices.Contains(who, r.variant) {
+			who = append(who, r.variant)
+		}
+	}
+	return who
+}
+
+// ceilingOf is the rate at which a case would use all that the machine gives; ok is false if that
+// was not measured.
+func ceilingOf(c *caseStats) (rate float64, ok bool) {
+	rate, ok = c.center(results.TokenRate)
+	if !ok {
+		return 0, false
+	}
+	for _, unit := range []string{results.PctRoof, results.PctPeak} {
+		if share, ok := c.center(unit); ok && share > 0 {
+			return rate / share * 100, true
+		}
+	}
+	return 0, false
+}

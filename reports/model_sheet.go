@@ -50,7 +50,7 @@ func (d *digest) runSheet(m *model, runs []*run) *doc.Table {
 	}
 	fields := []doc.Field[*run]{
 		{Label: names.Variant, Text: true, Cell: func(r *run) doc.Cell {
-			return doc.Cell{Text: r.variant, Mark: doc.MarkOf(d.marks[r.variant])}
+			return d.named(r.variant)
 		}},
 		{Label: names.Threads, Cell: func(r *run) doc.Cell { return doc.Cell{Text: r.panel.threads} }},
 	}

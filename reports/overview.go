@@ -8,14 +8,10 @@ import (
 	"github.com/montanaflynn/stats"
 
 	"onebit/bench/results"
-	"onebit/internal/count"
 )
 
 // manyTasks is from how many tasks on reports begin with a row per format and give the tasks later.
 const manyTasks = 12
-
-// fewRows is how many rows of each format are read at a glance.
-const fewRows = 3
 
 // A section is the rows of a matrix that belong to one format or, without formats, all of them.
 type section struct {
@@ -35,16 +31,6 @@ func (m *matrix) sections() []section {
 		last.rows = append(last.rows, row)
 	}
 	return all
-}
-
-// crowded reports whether the matrix is to be read section by section.
-func (m *matrix) crowded() bool {
-	for _, s := range m.sections() {
-		if len(s.rows) > fewRows {
-			return true
-		}
-	}
-	return false
 }
 
 // rankings lists the cells that hold something, row by row.
@@ -108,12 +94,6 @@ func (s *summary) typicalText(unit string) string {
 	return results.UnitOf(unit).Format(v)
 }
 
-// roofText is the median share of the roof in words; "" without one.
-func (s *summary) roofText() string {
-	text := s.typicalText(results.PctRoof)
-	return textIf(text != "", text+" of roof (median)")
-}
-
 // leadText says in how many of the tasks the winner leads.
 func (s *summary) leadText() string { return fmt.Sprintf("%d of %d", s.leads, s.rankings) }
 
@@ -132,9 +112,4 @@ func (s *summary) speedText(known string) string {
 func variantOf(full string) string {
 	variant, _, _ := strings.Cut(full, " ")
 	return variant
-}
-
-// heading says what a section holds.
-func (s section) heading() string {
-	return fmt.Sprintf("%s: %s", s.subject, count.Of(len(s.rows), "shape"))
 }

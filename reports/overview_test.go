@@ -60,7 +60,7 @@ func TestSummaryTable(t *testing.T) {
 	}
 }
 
-// TestManyShapesInPageAndMarkdown looks for a row per format, and for the shapes' own folded below.
+// TestManyShapesInPageAndMarkdown looks for a row per format, and for the shapes folded below.
 func TestManyShapesInPageAndMarkdown(t *testing.T) {
 	page := renderAll(t, manyShapes())
 	var markdown bytes.Buffer
@@ -72,11 +72,11 @@ func TestManyShapesInPageAndMarkdown(t *testing.T) {
 		want []string
 	}{
 		"page": {page, []string{
-			"7 of 8, 3.08× scalar", ">b: 8 shapes</summary>", `<th scope="row">128×16`, "16 of 16 groups: the loop ran 10 to 80% slower",
+			"<td>7 of 8", "<td>3.08×", ">MatVec: the fastest variants</summary>", `<th scope="row">b 128×16`, "16 of 16 groups: the loop ran 10 to 80% slower",
 			"<summary>All 16</summary>", "<li>group b 128×16: the loop ran 80% slower</li>", "17 warnings", "<summary>b: 16×16 to 128×16</summary>",
 		}},
 		"markdown": {markdown.String(), []string{
-			"| b | y in 7 of 8, 3.08× scalar, 43.5 % of roof", "<details><summary>b: 8 shapes</summary>", "| 128×16 | y 100 ns",
+			"| b | 1 | warm | y | 7 of 8 | 3.08× | 43.5 % |", "<details><summary>MatVec: the fastest variants</summary>", "| b 128×16 | 1 | warm | y | 100 ns |",
 			"- 16 of 16 groups: the loop ran 10 to 80% slower\n", "<details><summary>all 16</summary>\n\n- group a 16×16: the loop ran 10% slower\n",
 		}},
 	} {
@@ -128,7 +128,8 @@ func TestSlowestRival(t *testing.T) {
 	}
 	// z is slower than y, but did not run everywhere.
 	text := at("x", 16, 100) + at("y", 16, 300) + at("z", 16, 900) + at("x", 32, 100) + at("y", 32, 300) + at("w", 32, 200) + at("w", 16, 200)
-	v := newDigest(fixture(t, []byte(text))).matrices()[0].verdicts()[0]
+	s := newDigest(fixture(t, []byte(text))).matrices()[0].sections()[0]
+	v := judge(s.subject, s.rankings())
 	if v.winner != "x" || v.baseline != "y" || v.speedup < 2.999 || v.speedup > 3.001 {
 		t.Errorf("%s is %v times as fast as %q, want x, 3 and y", v.winner, v.speedup, v.baseline)
 	}

@@ -5,99 +5,10 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/plot"
-
 	profiles "onebit/bench/profile"
 	"onebit/bench/results"
 	"onebit/reports/figure"
 )
-
-// activityColors are the series that stand for activities.
-var activityColors = [profiles.Activities]figure.Role{
-	profiles.Quantize: figure.Series(1), profiles.Multiply: figure.Series(0), profiles.Other: figure.Series(2),
-	profiles.Dispatch: figure.Series(3), profiles.Wait: figure.Series(4), profiles.Serial: figure.Series(7),
-}
-
-// threadFigure shows where each thread's time goes.
-func threadFigure(t *profiles.Test) *figure.Figure {
-	all := t.Activities(profiles.Filter{})
-	if len(all) == 0 {
-		return nil
-	}
-	var rows []string
-	var totals []float64
-	for i, activities := range all {
-		sum := 0.0
-		for _, a := range activities {
-			sum += a.Center * 1e9
-		}
-		rows, totals = append(rows, fmt.Sprintf("thread %d", i)), append(totals, sum)
-	}
-	f := stackFigure(rows, totals, "time per "+t.Unit(), formatTime, func(i int) (parts []figure.Segment) {
-		for a, v := range all[i] {
-			parts = append(parts, figure.Segment{Length: v.Center * 1e9, Role: activityColors[a]})
-		}
-		return parts
-	})
-	idle := 0.0
-	for _, activities := range all[1:] {
-		idle += activities[profiles.Dispatch].Center + activities[profiles.Wait].Center + activities[profiles.Serial].Center
-	}
-	f.Heading, f.Reading = "What the threads do, "+t.String(), "One thread does everything."
-	if n := len(all) - 1; n > 0 {
-		f.Reading = fmt.Sprintf("The threads beside the first have nothing to do for %s of a %s.", percent(idle/float64(n)/math.Max(totals[0]/1e9, 1e-12)), t.Unit())
-	}
-	for a := range profiles.Activities {
-		f.Legend = append(f.Legend, figure.Square(a.String(), activityColors[a]))
-	}
-	return f
-}
-
-// stackFigure is a bar for each row, cut at its parts.
-func stackFigure(rows []string, totals []float64, what string, format func(float64) string, parts func(i int) []figure.Segment) *figure.Figure {
-	panel := figure.NewPanel("")
-	axis := figure.NewAxis(append(slices.Clone(totals), 0), false, 8, format).FromZero()
-	axis.Max *= 1.12 // room for the values behind the bars
-	axis.Apply(&panel.X)
-	panel.X.Label.Text = what
-	figure.NominalAxis(panel, rows, true)
-	figure.AddGrid(panel, true, false)
-	for i := range rows {
-		row := figure.RowAt(i, len(rows))
-		end := figure.AddStack(panel, parts(i), row)
-		panel.Add(figure.Behind{Value: end, Row: row, Text: format(totals[i])})
-	}
-	return &figure.Figure{Height: figure.RowsHeight(len(rows), 1) + 16, Panels: [][]*plot.Plot{{panel}}}
-}
-
-// ownerColors are the series that stand for owners of memory.
-var ownerColors = []figure.Role{figure.Series(0), figure.Series(1), figure.Series(2), figure.Series(3), figure.Series(4), figure.Series(5), figure.Series(6), figure.Series(7), roleRest}
-
-// phaseFigures show the owners by phase, and the resident memory over time.
-func phaseFigures(m *profiles.Memory) []*figure.Figure {
-	var rows []string
-	var totals []float64
-	for _, phase := range m.Phases {
-		if phase.RSS > 0 {
-			rows, totals = append(rows, "after "+phase.Name), append(totals, float64(phase.RSS))
-		}
-	}
-	if len(rows) == 0 || len(rows) != len(m.Phases) {
-		return nil
-	}
-	bytes := results.UnitOf(results.PackedBytes).Format
-	f := stackFigure(rows, totals, "resident memory", bytes, func(i int) (parts []figure.Segment) {
-		for o, owner := range profiles.Owners {
-			parts = append(parts, figure.Segment{Length: math.Max(0, float64(m.Phases[i].Part(owner).Resident)), Role: ownerColors[o]})
-		}
-		return parts
-	})
-	f.Heading, f.Reading = "Resident memory by owner", fmt.Sprintf("%s at the end.", bytes(totals[len(totals)-1]))
-	for o, owner := range profiles.Owners {
-		f.Legend = append(f.Legend, figure.Square(owner, ownerColors[o]))
-	}
-	return []*figure.Figure{f, memoryOverTime(m)}
-}
 
 // memoryOverTime draws the looks; nil if there are none.
 func memoryOverTime(m *profiles.Memory) *figure.Figure {
@@ -111,14 +22,10 @@ func memoryOverTime(m *profiles.Memory) *figure.Figure {
 		times, sizes = append(times, at), append(sizes, float64(l.Anon+l.File))
 		anon, all = append(anon, [2]float64{at, float64(l.Anon)}), append(all, [2]float64{at, float64(l.Anon + l.File)})
 	}
-	panel := figure.NewPanel("")
 	x := figure.NewAxis(append(times, 0), false, 8, formatTime).FromZero()
-	x.Apply(&panel.X)
 	y := figure.NewAxis(append(sizes, 0), false, 6, results.UnitOf(results.PackedBytes).Format).FromZero()
 	y.Max *= 1.12
-	y.Apply(&panel.Y)
-	panel.X.Label.Text = "since the model began to open"
-	figure.AddGrid(panel, true, true)
+	panel := figure.NewPanel("").XY(x, y, "since the model began to open")
 	for _, phase := range m.Phases {
 		at := float64(phase.End)
 		panel.Add(figure.Polyline{Points: [][2]float64{{at, y.Min}, {at, y.Max}}, Color: figure.Color(figure.Muted), Width: 1})
@@ -128,7 +35,7 @@ func memoryOverTime(m *profiles.Memory) *figure.Figure {
 	}
 	panel.Add(figure.Polyline{Points: all, Color: figure.Color(figure.Series(0)), Width: 1.8}, figure.Polyline{Points: anon, Color: figure.Color(figure.Series(1)), Width: 1.8})
 	return &figure.Figure{
-		Heading: "Resident memory over time", Reading: "Upright lines end the phases.", Height: 260, Panels: [][]*plot.Plot{{panel}},
+		Heading: "Resident memory over time", Reading: "Upright lines end the phases.", Height: 260, Panels: [][]*figure.Panel{{panel}},
 		Legend: []figure.LegendEntry{figure.Square("all", figure.Series(0)), figure.Square("without mapped files", figure.Series(1))},
 	}
 }
@@ -161,11 +68,7 @@ func operationRoofline(t *profiles.Test, ops []profiles.Operation, c *profiles.C
 	x.Min, x.Max = x.Min/4, x.Max*4
 	y := figure.NewAxis(append(append(ys, roofs...), c.Levels[len(c.Levels)-1].Rate*slices.Min(xs)), true, 6, results.UnitOf(results.OpRate).Format)
 	y.Max *= 1.6
-	panel := figure.NewPanel("")
-	x.Apply(&panel.X)
-	y.Apply(&panel.Y)
-	panel.X.Label.Text = "multiply-adds per byte of weights, keys and values"
-	figure.AddGrid(panel, true, true)
+	panel := figure.NewPanel("").XY(x, y, "multiply-adds per byte of weights, keys and values")
 	addCeilings(panel, x, y, c)
 	for _, l := range labels {
 		style := figure.Glyph(0, 4)
@@ -175,13 +78,13 @@ func operationRoofline(t *profiles.Test, ops []profiles.Operation, c *profiles.C
 	panel.Add(figure.Fan{Labels: labels, Most: 9})
 	return &figure.Figure{
 		Heading: "Roofline of operations, " + t.String(), Reading: "Percentages are of the operation's bound, which may be dispatch.", Height: 340,
-		Panels: [][]*plot.Plot{{panel}}, Upward: []string{"multiply-adds per second"},
+		Panels: [][]*figure.Panel{{panel}}, Upward: []string{"multiply-adds per second"},
 		Legend: []figure.LegendEntry{figure.Square("in int8", figure.Series(0)), figure.Square("in float32", figure.Series(2))},
 	}
 }
 
 // addCeilings draws the levels' slopes, as far as a peak, and the peaks.
-func addCeilings(p *plot.Plot, x, y figure.Axis, c *profiles.Ceilings) {
+func addCeilings(p *figure.Panel, x, y figure.Axis, c *profiles.Ceilings) {
 	top := math.Max(c.Int8, c.Float32)
 	style, atEnd := figure.TextStyle(figure.Muted), figure.TextStyle(figure.Muted)
 	atEnd.XAlign = -1

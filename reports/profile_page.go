@@ -5,7 +5,6 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -35,9 +34,6 @@ func init() {
 	})
 }
 
-// flameName is the flame graph in a profile's folder.
-const flameName = "flame.svg"
-
 // ProfileDocument shows where the time of a model goes, in the operations and blocks of a filter. res are the samples of
 // the same run.
 func ProfileDocument(p *profiles.Profile, res *results.Set, filter profiles.Filter) *doc.Document {
@@ -46,9 +42,10 @@ func ProfileDocument(p *profiles.Profile, res *results.Set, filter profiles.Filt
 	x := &doc.Document{
 		Title:    "Profile of " + model,
 		Subtitle: fmt.Sprintf("%s with %s, %s, %s", p.Variant, p.Act, p.Packing, count.Of(p.Threads, "thread")) + " · " + d.subtitle(),
-		Files:    []doc.File{{Name: flameName, Write: func(w io.Writer) error { return WriteFlame(w, p) }}},
+		Remarks:  []string{ceilingsLine(&p.Ceilings)},
 	}
 	addRecords(x, []*member{{digest: d, machine: res.Machine()}})
+	x.Data = profileJSONOf(p, filter)
 	for _, text := range p.NotCounted {
 		x.Doubts = append(x.Doubts, doc.Doubt{Text: "not counted: " + term.Text(text)})
 	}
@@ -76,13 +73,12 @@ func ProfileDocument(p *profiles.Profile, res *results.Set, filter profiles.Filt
 	if p.Memory.Why != "" {
 		memory.Add(doc.Text{Words: "What is resident is not known: " + p.Memory.Why})
 	}
-	for _, f := range phaseFigures(&p.Memory) {
-		memory.Add(&doc.Figure{Figure: f})
-	}
-	x.Add(memory.Add(memorySheet(&p.Memory)))
+	x.Add(memory.Add(&doc.Figure{Figure: memoryOverTime(&p.Memory)}, memorySheet(&p.Memory)))
+	flame := &doc.Section{ID: "flame", Heading: "Flame graph", Only: doc.Page}
+	x.Add(flame.Add(doc.Text{Words: "The width of a frame is the time that all threads spent in it, in all observed passes.", Muted: true}, newFlame(p.Flame())))
 	how := &doc.Section{ID: "how", Heading: "How it was measured", Only: doc.Page | doc.Markdown}
 	how.Add(doc.Text{Words: "Passes with and without observation alternate. An operation's bound is the longest of: its bytes at the read rate of where they lie, its multiply-adds at the peak, its dispatches at the cost of an empty one. " +
-		"Beside this page: trace.json for Perfetto, cpu.pprof for go tool pprof, flame.svg, and results.txt."})
+		"Beside this page: trace.json for Perfetto, cpu.pprof for go tool pprof, and results.txt."})
 	how.Add((&doc.Section{ID: "ceilings", Heading: "Ceilings"}).Add(doc.Facts{List: ceilingFacts(&p.Ceilings)}))
 	x.Add(how, (&doc.Section{ID: "machine", Heading: "Machine", Only: doc.Page | doc.Markdown}).Add(doc.Facts{List: d.environment()}))
 	if command := res.Setting("command"); command != "" {
@@ -102,34 +98,25 @@ func profileFirst(p *profiles.Profile, t *profiles.Test, ops []profiles.Operatio
 	if t.Unit() != "token" {
 		first.Verdict = fmt.Sprintf("%s reads %s in %s.", term.Text(p.Model), results.UnitOf(results.TokenRate).Format(t.Rate().Center), t)
 	}
-	if len(ops) == 0 {
-		return first
+	if len(p.Types) > 0 {
+		first.Next = doc.Command{Line: "onebit profile --kernel " + term.Text(p.Types[0]), Does: "says what bounds its kernel"}
 	}
 	byTime := slices.Clone(ops)
 	slices.SortStableFunc(byTime, func(a, b profiles.Operation) int { return cmp.Compare(b.Time.Center, a.Time.Center) })
 	byTime = byTime[:min(len(byTime), mostOperations)]
-	length := func(o profiles.Operation) doc.Length {
-		if !o.Time.Bounded() {
-			return doc.Length{Value: o.Time.Center, Low: o.Time.Center, High: o.Time.Center}
-		}
-		return doc.Length{Value: o.Time.Center, Low: o.Time.Lo, High: o.Time.Hi}
+	if len(ops) > 0 {
+		first.Table = newTable("where-"+t.Name(), "Where the time of a "+t.Unit()+" goes", "The dearest operations, summed over the blocks; the line is the interval. What bounds each is the ceiling that it meets first.",
+			byTime, operationFields(t, byTime)[:firstFields])
 	}
-	var lengths []doc.Length
-	for _, o := range byTime {
-		lengths = append(lengths, length(o))
-	}
-	scale := doc.NewScale(lengths, true)
-	type op = profiles.Operation
-	first.Table = newTable("where-"+t.Name(), "Where the time of a "+t.Unit()+" goes", "The dearest operations, summed over the blocks; the line is the interval. What bounds each is the ceiling that it meets first.", byTime, []doc.Field[op]{
-		{Label: "operation", Text: true, Cell: func(o op) doc.Cell { return doc.Cell{Text: o.Op} }},
-		{Label: "share", Cell: func(o op) doc.Cell { return doc.Cell{Text: percent(o.Share)} }},
-		{Label: "time", Cell: func(o op) doc.Cell { return doc.Cell{Text: formatSeconds(o.Time.Center), Remark: figureSpread(o.Time)} }},
-		{Label: "of a " + t.Unit(), Text: true, Drop: 2, Cell: func(o op) doc.Cell { return scale.Cell(length(o)) }},
-		{Label: "bound by", Text: true, Drop: 1, Cell: func(o op) doc.Cell {
-			return doc.Cell{Text: o.Bound.Name, Remark: textIf(o.Bound.Name != "", "at "+percent(o.OfBound()))}
-		}},
-	})
 	return first
+}
+
+// figureLength is a figure as a bar's length.
+func figureLength(f noise.Figure) doc.Length {
+	if !f.Bounded() {
+		return doc.Length{Value: f.Center, Low: f.Center, High: f.Center}
+	}
+	return doc.Length{Value: f.Center, Low: f.Lo, High: f.Hi}
 }
 
 // mostOperations is how many operations a first screen has room for.
@@ -153,11 +140,11 @@ func profileSection(p *profiles.Profile, t *profiles.Test, d *digest, filter pro
 	for _, m := range d.models {
 		for _, q := range m.profiles {
 			if q.test == t.String() {
-				s.Add(&doc.Figure{Figure: opsFigure(m, q)}, &doc.Figure{Figure: opBlocksFigure(m, q)})
+				s.Add(&doc.Figure{Figure: opBlocksFigure(m, q)})
 			}
 		}
 	}
-	return s.Add(&doc.Figure{Figure: threadFigure(t)}, &doc.Figure{Figure: operationRoofline(t, ops, &p.Ceilings)})
+	return s.Add(&doc.Figure{Figure: operationRoofline(t, ops, &p.Ceilings)})
 }
 
 func ceilingFacts(c *profiles.Ceilings) []doc.Fact {
@@ -174,6 +161,15 @@ func ceilingFacts(c *profiles.Ceilings) []doc.Fact {
 		}
 	}
 	return append(facts, doc.Fact{Name: "an empty dispatch", Value: formatTime(float64(c.Dispatch))})
+}
+
+// ceilingsLine says the same in a line.
+func ceilingsLine(c *profiles.Ceilings) string {
+	var parts []string
+	for _, f := range ceilingFacts(c)[1:] {
+		parts = append(parts, f.Name+" "+f.Value)
+	}
+	return "Ceilings, " + c.Source + ": " + strings.Join(parts, ", ") + "."
 }
 
 // profileAdvice says what a reader came for.
@@ -229,39 +225,49 @@ func fewerRounds(n, planned int) string {
 	return fmt.Sprintf("interrupted: medians of %d of %s", n, count.Of(planned, "round"))
 }
 
-func operationSheet(t *profiles.Test, ops []profiles.Operation) *doc.Table {
-	positive := func(unit string, v float64) doc.Cell {
-		if !(v > 0) {
-			return doc.Cell{}
-		}
-		return doc.Cell{Text: results.UnitOf(unit).Format(v)}
-	}
+// firstFields is how many columns of operations a first screen has room for.
+const firstFields = 5
+
+func operationFields(t *profiles.Test, ops []profiles.Operation) []doc.Field[profiles.Operation] {
 	type op = profiles.Operation
+	var lengths []doc.Length
+	for _, o := range ops {
+		lengths = append(lengths, figureLength(o.Time))
+	}
+	scale := doc.NewScale(lengths, true)
+	positive := func(label, about, unit string, of func(op) float64) doc.Field[op] {
+		return doc.Field[op]{Label: label, About: about, Cell: func(o op) doc.Cell {
+			return doc.Cell{Text: textIf(of(o) > 0, results.UnitOf(unit).Format(of(o)))}
+		}}
+	}
+	bounded := func(label string, cell func(op) doc.Cell) doc.Field[op] {
+		return doc.Field[op]{Label: label, Cell: func(o op) doc.Cell {
+			if o.Bound.Name == "" {
+				return doc.Cell{}
+			}
+			return cell(o)
+		}}
+	}
+	return []doc.Field[op]{
+		{Label: "operation", Text: true, Cell: func(o op) doc.Cell { return doc.Cell{Text: o.Op} }},
+		{Label: "time", Cell: func(o op) doc.Cell { return doc.Cell{Text: formatSeconds(o.Time.Center), Remark: figureSpread(o.Time)} }},
+		{Label: "share", Cell: func(o op) doc.Cell { return doc.Cell{Text: percent(o.Share)} }},
+		{Label: "of a " + t.Unit(), Text: true, Drop: 2, Cell: func(o op) doc.Cell { return scale.Cell(figureLength(o.Time)) }},
+		{Label: "bound by", Text: true, Drop: 1, Cell: func(o op) doc.Cell {
+			return doc.Cell{Text: o.Bound.Name, Remark: textIf(o.Bound.Name != "", "at "+percent(o.OfBound()))}
+		}},
+		bounded("at bound", func(o op) doc.Cell { return doc.Cell{Text: formatSeconds(o.Bound.Seconds)} }),
+		bounded("could be won", func(o op) doc.Cell { return doc.Cell{Text: formatSeconds(o.Won)} }),
+		positive("reads", "weights, or keys and values", results.PackedBytes, func(o op) float64 { return o.PerUnit(o.Bytes) }),
+		positive("read rate", "", results.WeightRate, func(o op) float64 { return o.PerSecond(o.Bytes) }),
+		positive("multiply-adds", "", results.OpRate, func(o op) float64 { return o.PerSecond(o.MACs) }),
+	}
+}
+
+func operationSheet(t *profiles.Test, ops []profiles.Operation) *doc.Table {
 	return newTable("operations-"+t.Name(), "Operations, by what could be won",
 		fmt.Sprintf("Per %s, summed over the blocks; medians of %s with 95 %% intervals. At bound is the least time that the machine's ceilings allow.", t.Unit(), count.Of(len(t.Passes), "round")),
-		ops, []doc.Field[op]{
-			{Label: "operation", Text: true, Cell: func(o op) doc.Cell { return doc.Cell{Text: o.Op} }},
-			{Label: "time", Cell: func(o op) doc.Cell {
-				return doc.Cell{Text: formatSeconds(o.Time.Center), Remark: figureSpread(o.Time)}
-			}},
-			{Label: "share", Cell: func(o op) doc.Cell { return doc.Cell{Text: percent(o.Share)} }},
-			{Label: "reads", About: "weights, or keys and values", Cell: func(o op) doc.Cell { return positive(results.PackedBytes, o.PerUnit(o.Bytes)) }},
-			{Label: "read rate", Cell: func(o op) doc.Cell { return positive(results.WeightRate, o.PerSecond(o.Bytes)) }},
-			{Label: "multiply-adds", Cell: func(o op) doc.Cell { return positive(results.OpRate, o.PerSecond(o.MACs)) }},
-			{Label: "bound by", Text: true, Cell: func(o op) doc.Cell { return doc.Cell{Text: o.Bound.Name} }},
-			{Label: "at bound", Cell: func(o op) doc.Cell {
-				if o.Bound.Name == "" {
-					return doc.Cell{}
-				}
-				return doc.Cell{Text: formatSeconds(o.Bound.Seconds), Remark: percent(o.OfBound())}
-			}},
-			{Label: "could be won", Cell: func(o op) doc.Cell {
-				if o.Bound.Name == "" {
-					return doc.Cell{}
-				}
-				return doc.Cell{Text: formatSeconds(o.Won)}
-			}},
-		})
+		ops, operationFields(t, ops))
 }
 
 // countSheet shows what was counted of each operation.
@@ -295,13 +301,24 @@ func threadSheet(t *profiles.Test, filter profiles.Filter) *doc.Table {
 	for i := range threads {
 		threads[i] = i
 	}
+	whole, idle := 1e-12, 0.0 // of the first thread, and of the others
+	for i, a := range all {
+		if i == 0 {
+			for _, f := range a {
+				whole += f.Center
+			}
+			continue
+		}
+		idle += (a[profiles.Dispatch].Center + a[profiles.Wait].Center + a[profiles.Serial].Center) / float64(len(all)-1)
+	}
+	caption := textIf(len(all) > 1, fmt.Sprintf("The threads beside the first have nothing to do for %s of a %s. ", percent(idle/whole), t.Unit()))
 	fields := []doc.Field[int]{{Label: "thread", Text: true, Cell: func(i int) doc.Cell { return doc.Cell{Text: strconv.Itoa(i)} }}}
 	for a := range profiles.Activities {
 		fields = append(fields, doc.Field[int]{Label: a.String(), About: activityAbout[a], Cell: func(i int) doc.Cell {
-			return doc.Cell{Text: formatSeconds(all[i][a].Center), Remark: figureSpread(all[i][a])}
+			return doc.Cell{Text: formatSeconds(all[i][a].Center), Remark: figureSpread(all[i][a]), Shade: all[i][a].Center / whole}
 		}})
 	}
-	return newTable("threads-"+t.Name(), "What each thread does", "Per "+t.Unit()+". Dispatch of another thread than 0 is its ramp-up, wait the tail in which others still work.", threads, fields)
+	return newTable("threads-"+t.Name(), "What each thread does", caption+"Per "+t.Unit()+". Dispatch of another thread than 0 is its ramp-up, wait the tail in which others still work.", threads, fields)
 }
 
 var activityAbout = map[profiles.Activity]string{
@@ -323,7 +340,7 @@ func turnSheet(t *profiles.Test, ops []profiles.Operation) *doc.Table {
 	var rows []row
 	for _, o := range ops {
 		if caller, rest, ok := o.Turns(); ok {
-			rows = append(rows, row{o.Op, "0", caller}, row{"", others, rest})
+			rows = append(rows, row{o.Op, "0", caller}, row{o.Op, others, rest})
 		}
 	}
 	if len(rows) == 0 {
@@ -395,9 +412,9 @@ const mostSegments = 20_000
 
 // newTimeline is the beginning of the fastest pass.
 func newTimeline(t *profiles.Test) (*doc.Timeline, string) {
-	line := &doc.Timeline{Name: t.String(), Threads: [][]int64{}, Ops: []string{"between operations"}}
+	line := &doc.Timeline{About: "What each thread does over time, " + t.String(), Rows: [][]int64{}, Names: []string{"between operations"}}
 	for a := range profiles.Activities {
-		line.Activities = append(line.Activities, a.String())
+		line.Kinds = append(line.Kinds, a.String())
 	}
 	if t.Shown == nil {
 		return line, ""
@@ -421,14 +438,14 @@ func newTimeline(t *profiles.Test) (*doc.Timeline, string) {
 			if s.Span >= 0 {
 				key := t.Shown.Spans[s.Span].Key
 				if _, ok := index[key]; !ok {
-					index[key] = int64(len(line.Ops))
-					line.Ops = append(line.Ops, strings.TrimSpace(key.Op+" "+blockText(key.Block)))
+					index[key] = int64(len(line.Names))
+					line.Names = append(line.Names, strings.TrimSpace(key.Op+" "+blockText(key.Block)))
 				}
 				op = index[key]
 			}
 			flat = append(flat, int64(s.Start), int64(min(s.End, end)-s.Start), int64(s.Activity), op)
 		}
-		line.Threads = append(line.Threads, flat)
+		line.Rows = append(line.Rows, flat)
 	}
 	part := ""
 	if end < t.Shown.Duration {
@@ -442,4 +459,23 @@ func blockText(block int) string {
 		return ""
 	}
 	return "in block " + strconv.Itoa(block)
+}
+
+// newFlame has a row for each level of calls.
+func newFlame(root *profiles.Frame) *doc.Timeline {
+	line := &doc.Timeline{About: "Time by test, operation and activity", Length: int64(root.Time), Rows: [][]int64{}, Plain: true}
+	var add func(f *profiles.Frame, start int64, level int)
+	add = func(f *profiles.Frame, start int64, level int) {
+		if level == len(line.Rows) {
+			line.Rows = append(line.Rows, []int64{})
+		}
+		line.Rows[level] = append(line.Rows[level], start, int64(f.Time), int64(len(line.Rows[level])/4+level), int64(len(line.Names)))
+		line.Names = append(line.Names, term.Text(f.Name))
+		for _, c := range f.Children {
+			add(c, start, level+1)
+			start += int64(c.Time)
+		}
+	}
+	add(root, 0, 0)
+	return line
 }

@@ -86,7 +86,7 @@ func (s several) eachOf() (rate, pass string) {
 func (d *digest) severalFields() []doc.Field[several] {
 	return []doc.Field[several]{
 		{Label: names.Variant, Text: true, Drop: 9, Cell: func(s several) doc.Cell {
-			return doc.Cell{Text: s.variant, Mark: doc.MarkOf(d.marks[s.variant])}
+			return d.named(s.variant)
 		}},
 		{Label: names.Threads, Drop: 8, Cell: func(s several) doc.Cell { return doc.Cell{Text: s.panel.threads} }},
 		{Label: names.Depth, Drop: 7, Cell: func(s several) doc.Cell { return doc.Cell{Text: s.name.Get(names.Depth)} }},

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -158,7 +157,7 @@ func tradeFigure(t *trade) *figure.Figure {
 		return nil
 	}
 	x, y := t.speedAxis(), t.costAxis()
-	var drawn []*plot.Plot
+	var drawn []*figure.Panel
 	for _, p := range t.shown {
 		drawn = append(drawn, t.panel(p, x, y))
 	}
@@ -181,15 +180,11 @@ func tradeFigure(t *trade) *figure.Figure {
 	return fig
 }
 
-func (t *trade) panel(p panel, x, y figure.Axis) *plot.Plot {
-	plot := figure.NewPanel(p.String())
+func (t *trade) panel(p panel, x, y figure.Axis) *figure.Panel {
+	plot := p.plot("").XY(x, y, results.UnitOf(t.speedUnit).About)
 	if t.narrow {
 		plot.Title.Text = "" // the heading says it
 	}
-	x.Apply(&plot.X)
-	y.Apply(&plot.Y)
-	plot.X.Label.Text = results.UnitOf(t.speedUnit).About
-	figure.AddGrid(plot, true, true)
 	if y.Broken > 0 {
 		plot.Add(figure.AxisBreak{Y: y.Broken})
 	}
@@ -205,7 +200,7 @@ func (t *trade) panel(p panel, x, y figure.Axis) *plot.Plot {
 		if q.hi > q.lo {
 			plot.Add(figure.UpInterval{X: q.speed, Lo: y.At(q.lo), Hi: y.At(q.hi), Color: style.Color})
 		}
-		plot.Add(figure.Mark{X: q.speed, Y: at, Style: style})
+		plot.Add(figure.Mark{X: q.speed, Y: at, Style: style}, figure.PointSpot(q.speed, at, t.pointText(q)))
 		labels = append(labels, figure.FanLabel{X: q.speed, Y: at, Group: q.text, Text: t.nameOf(q), Color: style.Color})
 	}
 	for _, q := range best {
@@ -220,9 +215,13 @@ func (t *trade) reading() string {
 	p := t.shown[len(t.shown)-1]
 	var parts []string
 	for _, q := range front(t.points[p]) {
-		parts = append(parts, fmt.Sprintf("%s (%s, %s %s)", q.text, results.UnitOf(t.speedUnit).Format(q.speed), t.cost, results.UnitOf(t.unit).Format(q.error)))
+		parts = append(parts, t.pointText(q))
 	}
 	return fmt.Sprintf("Front with %s, fastest first: %s.", conditions(p), strings.Join(parts, "; "))
+}
+
+func (t *trade) pointText(q tradePoint) string {
+	return fmt.Sprintf("%s (%s, %s %s)", q.text, results.UnitOf(t.speedUnit).Format(q.speed), t.cost, results.UnitOf(t.unit).Format(q.error))
 }
 
 // meanError is the geometric mean, or zero if any error is zero: there the kernel is exact.

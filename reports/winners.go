@@ -8,7 +8,6 @@ import (
 	"onebit/bench/names"
 	"onebit/bench/noise"
 	"onebit/bench/results"
-	"onebit/reports/figure"
 )
 
 // A ranking ranks the variants of one task under one condition.
@@ -158,14 +157,11 @@ type verdict struct {
 	subject  string
 	winner   string
 	leads    int // rankings that the winner leads, alone or tied
-	alone    int // rankings that it leads alone
 	rankings int
 	baseline string  // the variant that speedup refers to; "" if it was not measured
 	speedup  float64 // geometric mean over the rankings that have both
-	roof     extent  // %roof of the winner
 	nmse     extent
-	weight   extent   // bytes per weight
-	finer    tradeoff // the fastest variant of less error, its speed relative to the winner's
+	weight   extent // bytes per weight
 }
 
 // An extent is the range of values seen; none if nothing was.
@@ -187,14 +183,6 @@ func (e *extent) add(v float64, ok bool) {
 // baselines are the variants that others are measured against, the first that is there.
 var baselines = []string{"scalar", "reference"}
 
-func (m *matrix) verdicts() []verdict {
-	var all []verdict
-	for _, s := range m.sections() {
-		all = append(all, judge(s.subject, s.rankings()))
-	}
-	return all
-}
-
 func judge(subject string, rankings []*ranking) verdict {
 	v := verdict{subject: subject, rankings: len(rankings)}
 	v.winner = winner(rankings)
@@ -202,18 +190,13 @@ func judge(subject string, rankings []*ranking) verdict {
 		for _, c := range s.fastest() {
 			if c.variant == v.winner {
 				v.leads++
-				if s.ties == 0 {
-					v.alone++
-				}
 			}
 		}
 	}
 	v.baseline = baseline(rankings, v.winner)
 	v.speedup = speedup(rankings, v.baseline, v.winner)
-	v.finer = finer(rankings, v.winner)
 	for _, s := range rankings {
 		if c := s.find(v.winner); c != nil {
-			v.roof.add(c.center(results.PctRoof))
 			v.nmse.add(c.center(results.NMSE))
 			v.weight.add(s.task.bytesPerWeight(c))
 		}
@@ -277,23 +260,6 @@ func slowest(rankings []*ranking, winner string) string {
 	return name
 }
 
-// finer finds the fastest variant whose error is less than the winner's: what more exactness
-// would cost. Its speed is relative to the winner's.
-func finer(rankings []*ranking, winner string) tradeoff {
-	var best tradeoff
-	own := typicalError(rankings, winner)
-	for _, name := range rivals(rankings) {
-		e := typicalError(rankings, name)
-		if !(figure.DrawnError(e) < figure.DrawnError(own)*(1-sameError)) {
-			continue
-		}
-		if s := speedup(rankings, winner, name); s > best.speed {
-			best = tradeoff{name, s, e}
-		}
-	}
-	return best
-}
-
 // rivals lists everyone in the rankings.
 func rivals(rankings []*ranking) []string {
 	var cases []*caseStats
@@ -301,23 +267,6 @@ func rivals(rankings []*ranking) []string {
 		cases = append(cases, s.ranked...)
 	}
 	return variants(cases)
-}
-
-// typicalError is the mean nmse of a variant; not a number if it was not measured, so that it
-// compares with nothing.
-func typicalError(rankings []*ranking, variant string) float64 {
-	var errors []float64
-	for _, s := range rankings {
-		if c := s.find(variant); c != nil {
-			if e, ok := c.center(results.NMSE); ok {
-				errors = append(errors, e)
-			}
-		}
-	}
-	if len(errors) == 0 {
-		return math.NaN()
-	}
-	return meanError(errors)
 }
 
 // find returns the first case of a variant.

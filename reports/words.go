@@ -225,48 +225,28 @@ func (d *digest) noiseLine() string {
 	return fmt.Sprintf("One comparison in twenty of identical code differs by more than %s: smaller differences are ties.", hi) + unknown
 }
 
-// headline says how often a verdict's winner leads.
-func (v verdict) headline() string {
-	how := "fastest"
-	if v.alone < v.leads {
-		how = "fastest or tied with the fastest"
+// lengthOf is a value with its interval.
+func lengthOf(s stat) doc.Length {
+	if !s.bounded() {
+		return doc.Length{Value: s.Center, Low: s.Center, High: s.Center}
 	}
-	if v.leads == v.rankings {
-		return fmt.Sprintf("%s in all %s", how, count.Of(v.rankings, "setting"))
-	}
-	return fmt.Sprintf("%s in %d of %s", how, v.leads, count.Of(v.rankings, "setting"))
+	return doc.Length{Value: s.Center, Low: s.Lo, High: s.Hi}
 }
 
-// facts are what a verdict comes to: speed, size and error.
-func (v verdict) facts() []doc.Fact {
-	var facts []doc.Fact
-	add := func(name string, parts ...string) {
-		parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
-		if len(parts) > 0 {
-			facts = append(facts, doc.Fact{Name: name, Value: strings.Join(parts, ", ")})
+// newScale is that of the bars of cases in a unit.
+func newScale(cases []*caseStats, unit string) doc.Scale {
+	var all []doc.Length
+	for _, c := range cases {
+		if s, ok := c.stats[unit]; ok {
+			all = append(all, lengthOf(s))
 		}
 	}
-	speed, roof, weight, nmse := "", v.roof.text(results.UnitOf(results.PctRoof).Format), v.weightText(), v.nmse.text(results.UnitOf(results.NMSE).Format)
-	if v.baseline != "" {
-		speed = times(v.speedup) + " " + v.baseline
-	}
-	if roof != "" {
-		roof += " of roof" + textIf(v.roof.hi > 100, " (above 100 %: reading alone was disturbed or found less in a cache)")
-	}
-	if weight != "" {
-		weight += " bits per weight"
-	}
-	if nmse != "" {
-		nmse = results.NMSE + " " + nmse
-	}
-	add("speed", speed, roof)
-	add("size", weight)
-	add("error", nmse)
-	if v.finer.variant != "" {
-		add("more exact", fmt.Sprintf("%s: nmse %s at %s the time", v.finer.variant,
-			results.UnitOf(results.NMSE).Format(v.finer.error), times(1/v.finer.speed)))
-	}
-	return facts
+	return doc.NewScale(all, results.UnitOf(unit).Better > 0)
+}
+
+// named is a variant with its mark.
+func (d *digest) named(variant string) doc.Cell {
+	return doc.Cell{Text: variant, Mark: doc.MarkOf(d.marks[variant])}
 }
 
 // weightText is the winner's bits per weight.
@@ -336,4 +316,15 @@ func (d *digest) subtitle() string {
 		}
 	}
 	return strings.Join(parts, " · ")
+}
+
+func measured(cases []*caseStats, unit string) bool {
+	return slices.ContainsFunc(cases, func(c *caseStats) bool { _, ok := c.center(unit); return ok })
+}
+
+func signedPercent(v float64) string {
+	if math.Abs(v) < 1e-9 {
+		return "0"
+	}
+	return fmt.Sprintf("%+.3g%%", v)
 }

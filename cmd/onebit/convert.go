@@ -23,6 +23,7 @@ import (
 	"onebit/internal/mmap"
 	"onebit/internal/term"
 	"onebit/models/source"
+	"onebit/reports/doc"
 )
 
 func newConvert() *cobra.Command {
@@ -193,7 +194,7 @@ type convertedDocument struct {
 func (c *conversion) document(files []string) conversionDocument {
 	d := conversionDocument{Files: files, Converted: []convertedDocument{}, Copied: c.copiedFormats()}
 	for _, r := range c.report {
-		d.Converted = append(d.Converted, convertedDocument{r.Name, r.TypeName, r.to.Name, r.Size, r.bytes, finite(r.NMSE()), finite(r.MaxAbs), r.how()})
+		d.Converted = append(d.Converted, convertedDocument{r.Name, r.TypeName, r.to.Name, r.Size, r.bytes, doc.Number(r.NMSE()), doc.Number(r.MaxAbs), r.how()})
 	}
 	return d
 }

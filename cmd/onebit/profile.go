@@ -68,7 +68,7 @@ model's is --preset bonsai-1.7b.
   onebit profile --preset bonsai-1.7b --threads 2 -o profile
   onebit profile model.gguf --op ffn_down,output -n 64 --n-depth 1024
 
-With -o, DIR gets index.html, with a timeline by thread; flame.svg; results.txt,
+With -o, DIR gets index.html, with a timeline by thread and a flame graph; results.txt,
 which compare, report and benchstat read, with profile.gob, which report needs
 beside it; trace.json for Perfetto (ui.perfetto.dev) or chrome://tracing; and
 cpu.pprof for go tool pprof, with the labels test, block, op, tensor, activity and
@@ -295,7 +295,6 @@ func (f *profileFlags) publish(cmd *cobra.Command, p *profile.Profile, res *resu
 		res = &results.Set{}
 	}
 	d := reports.ProfileDocument(p, res, f.filter)
-	d.Data = f.document(p)
 	err := printDocument(cmd, d, f.asJSON, false)
 	if f.out == "" || len(res.Samples) == 0 {
 		return err

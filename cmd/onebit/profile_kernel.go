@@ -202,7 +202,6 @@ func (f *profileFlags) publishKernel(cmd *cobra.Command, k *profile.Kernel, res 
 	side := reports.Sidecar{Kind: "kernel", Of: k}
 	res.Settings = append(res.Settings, side.Settings()...)
 	d := reports.KernelDocument(k, res)
-	d.Data = kernelDocument(k)
 	err := printDocument(cmd, d, f.asJSON, false)
 	if f.out == "" || len(res.Samples) == 0 {
 		return err

@@ -5,12 +5,22 @@ import (
 	"strings"
 )
 
-// A Bar is a value as a length beside others, with its interval: shares of the longest that fits.
+// A Bar is a value as a length beside others, with its interval: shares of the width.
 type Bar struct {
-	Length, Low, High float64 // 0 to 1
-	Cut               bool    // whether it is longer than what fits
-	Best              bool
+	From, To, Low, High float64 // 0 to 1
+	Cut                 bool    // whether it is longer than what fits
+	Tone                Tone
 }
+
+// A Tone is what a bar's colour says.
+type Tone string
+
+// The tones; the zero value is beside the point.
+const (
+	Leading Tone = "best"
+	Worse   Tone = "worse"
+	Better  Tone = "better"
+)
 
 // barRange is how many times as long as the shortest a bar can be: the ranking is about the best ones.
 const barRange = 5
@@ -22,6 +32,7 @@ type Length struct{ Value, Low, High float64 }
 type Scale struct {
 	best, full float64
 	more       bool // whether more is better
+	ratios     bool // whether values are ratios, of which 1 stands in the middle
 }
 
 // NewScale is the scale on which the intervals of all fit. Where less is better, it ends where barRange leaves off.
@@ -31,6 +42,9 @@ func NewScale(all []Length, more bool) Scale {
 		s.best = 0
 	}
 	for _, l := range all {
+		if math.IsNaN(l.Value) {
+			continue
+		}
 		s.full = max(s.full, l.High)
 		if more {
 			s.best = max(s.best, l.Value)
@@ -44,25 +58,55 @@ func NewScale(all []Length, more bool) Scale {
 	return s
 }
 
+// NewRatioScale is that of ratios of new to old, with equal factors to both sides of 1.
+func NewRatioScale(all []Length) Scale {
+	s := Scale{ratios: true, full: math.Log(1.01)}
+	for _, l := range all {
+		for _, v := range []float64{l.Low, l.High} {
+			if reach := math.Abs(math.Log(v)); reach < math.Log(barRange) {
+				s.full = max(s.full, reach)
+			}
+		}
+	}
+	return s
+}
+
+// at is where a value stands, as a share of the width.
+func (s Scale) at(v float64) float64 {
+	v /= s.full
+	if s.ratios {
+		v = (1 + math.Log(v*s.full)/s.full) / 2
+	}
+	return max(0, min(v, 1))
+}
+
 // Cell is a bar, which in text is made of blocks. Values that are no lengths have none.
 func (s Scale) Cell(l Length) Cell {
-	if !(l.Value >= 0 && s.full > 0) || math.IsInf(s.full, 1) {
+	if !(l.Value >= 0 && s.full > 0) || math.IsInf(s.full, 1) || s.ratios && !(l.Value > 0) {
 		return Cell{}
 	}
-	share := func(v float64) float64 { return max(0, min(v/s.full, 1)) }
-	b := &Bar{Length: share(l.Value), Low: share(l.Low), High: share(l.High), Cut: l.Value > s.full, Best: l.Value == s.best}
-	return Cell{Text: b.text(), Bar: b}
+	b := &Bar{To: s.at(l.Value), Low: s.at(l.Low), High: s.at(l.High), Cut: !s.ratios && l.Value > s.full}
+	if s.ratios {
+		b.From, b.To = min(b.To, 0.5), max(b.To, 0.5)
+	} else if l.Value == s.best {
+		b.Tone = Leading
+	}
+	return Cell{Text: b.text(s.ratios), Bar: b}
 }
 
 // barBlocks is how many characters the longest bar takes.
 const barBlocks = 20
 
-// text draws the bar to an eighth of a character.
-func (b *Bar) text() string {
+// text draws the bar to an eighth of a character, or a ratio's to both sides of a stroke.
+func (b *Bar) text(ratio bool) string {
+	if ratio {
+		left, right := int(math.Round((0.5-b.From)*barBlocks)), int(math.Round((b.To-0.5)*barBlocks))
+		return strings.Repeat(" ", barBlocks/2-left) + strings.Repeat("█", left) + "│" + strings.Repeat("█", right)
+	}
 	if b.Cut {
 		return strings.Repeat("█", barBlocks-1) + "▶"
 	}
-	eighths := max(1, int(math.Round(8*barBlocks*b.Length)))
+	eighths := max(1, int(math.Round(8*barBlocks*b.To)))
 	whole, rest := eighths/8, eighths%8
 	return strings.Repeat("█", whole) + strings.TrimSpace(string([]rune(" ▏▎▍▌▋▊▉")[rest]))
 }
@@ -70,5 +114,6 @@ func (b *Bar) text() string {
 // Percent is a share for a style sheet.
 func (b *Bar) Percent(share float64) float64 { return math.Round(1000*share) / 10 }
 
-// Interval is the length of the whisker.
+// Length is that of the bar, and Interval that of the whisker.
+func (b *Bar) Length() float64   { return b.To - b.From }
 func (b *Bar) Interval() float64 { return b.High - b.Low }

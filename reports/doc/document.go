@@ -3,6 +3,7 @@ package doc
 import (
 	"io"
 	"iter"
+	"math"
 	"strings"
 
 	"onebit/reports/figure"
@@ -18,6 +19,7 @@ type Document struct {
 	Remarks         []string  // what holds for all of it: the noise floor, what could not be told
 	Sections        []*Section
 	Words           []Word // that its texts use; a printer explains those that it meets
+	Choice          Choice
 
 	Data    any                // what JSON prints
 	Records iter.Seq[[]string] // what CSV prints: the column names first, then the values, unrounded
@@ -34,6 +36,9 @@ type First struct {
 	Table            *Table // the ranking
 	Figure           *Figure
 }
+
+// A Choice is which panels a page shows until a reader chooses others. It shows all where there is no script.
+type Choice struct{ Threads, Cache, Shape string }
 
 // A Command is a command line, and what it does in words that follow it.
 type Command struct{ Line, Does string }
@@ -80,7 +85,7 @@ const (
 // In reports whether a medium is among them.
 func (m Medium) In(one Medium) bool { return m == 0 || m&one != 0 }
 
-// A Part is one of *Section, *Table, *Figure, Text, List, Facts, Cards, Code, Sketches and *Timeline.
+// A Part is one of *Section, *Table, *Figure, Text, List, Facts, Code and *Timeline.
 type Part interface{ part() }
 
 // A Text is a paragraph.
@@ -102,18 +107,6 @@ type Facts struct {
 // A Fact is a name and a value.
 type Fact struct{ Name, Value string }
 
-// Cards stand beside each other.
-type Cards []Card
-
-// A Card is the verdict on one subject.
-type Card struct {
-	Subject, Section string // Section is the ID of where to read on
-	Winner           string
-	Mark             Mark
-	Headline         string
-	Facts            []Fact
-}
-
 // A Code is text to be copied, such as a command line.
 type Code string
 
@@ -123,18 +116,15 @@ type Figure struct {
 	Folded bool // whether a page shows the heading alone until asked
 }
 
-// Sketches are small pictures beside each other, drawn as SVG elements by the program: a page may hold a thousand, a value
-// in eight bytes.
-type Sketches []string
-
-// A Timeline is what threads did over time, for a script to draw: for each thread start and length in ns, activity
-// and operation, and so on.
+// A Timeline is rows of spans for a script to draw, such as what threads did over time: of each span start and length in
+// ns, kind, which has a colour, and name, and so on.
 type Timeline struct {
-	Name       string    `json:"name"`
-	Length     int64     `json:"length"`
-	Activities []string  `json:"activities"`
-	Ops        []string  `json:"ops"`
-	Threads    [][]int64 `json:"threads"`
+	About  string    `json:"-"`
+	Length int64     `json:"length"`
+	Kinds  []string  `json:"kinds"` // none if colours only tell neighbours apart
+	Names  []string  `json:"names"`
+	Rows   [][]int64 `json:"rows"`
+	Plain  bool      `json:"plain"` // whether rows have no numbers
 }
 
 func (*Section) part()  {}
@@ -143,9 +133,7 @@ func (*Figure) part()   {}
 func (Text) part()      {}
 func (List) part()      {}
 func (Facts) part()     {}
-func (Cards) part()     {}
 func (Code) part()      {}
-func (Sketches) part()  {}
 func (*Timeline) part() {}
 
 // Add appends parts, without tables and figures that are nil.
@@ -259,4 +247,12 @@ func Sentence(s string) string {
 		return s
 	}
 	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+// Number is nil for what JSON has no number for.
+func Number(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
 }

@@ -1,6 +1,7 @@
 package doc
 
 import (
+	"math"
 	"slices"
 	"strings"
 )
@@ -27,14 +28,12 @@ type Column struct {
 
 // A Cell is a value. The zero value is an empty one.
 type Cell struct {
-	Text, Remark string   // Remark is less important: a spread, a share
-	More         []string // further lines where there is room for them
-	Best         bool     // whether nothing in this column, under this condition, is better
-	Strong       bool     // whether its row stands out
-	Mark         Mark     // of the name
-	Bar          *Bar     // the value as a length; Text is the same in blocks
-	Share        *float64 // of a whole, 0 to 1, as a line below the text; nil if there is none
-	Shade        float64  // 0 to 1, of its ground
+	Text, Remark string  // Remark is less important: a spread, a share
+	Best         bool    // whether nothing in this column, under this condition, is better
+	Strong       bool    // whether its row stands out
+	Mark         Mark    // of the name
+	Bar          *Bar    // the value as a length; Text is the same in blocks
+	Shade        float64 // 0 to 1, of its ground
 }
 
 // A Mark is the sign of a name, in every figure and table: a series of its colour and shape, from 1 on. 0 is none.
@@ -78,11 +77,14 @@ func NewTable[R any](id, heading, caption string, subjects []R, fields []Field[R
 func (c Cell) Line() string { return strings.TrimSpace(c.Text + " " + c.Remark) }
 
 // CutMiddle leaves out the middle of a long text, since names differ at their ends.
-func CutMiddle(s string, most int) string {
+func CutMiddle(s string, most int) string { return Cut(s, most, 0.4) }
+
+// Cut keeps as many characters, a share of them from the beginning and the others from the end.
+func Cut(s string, most int, beginning float64) string {
 	runes := []rune(s)
 	if len(runes) <= most {
 		return s
 	}
-	tail := (most - 1) * 3 / 5
-	return string(runes[:most-1-tail]) + "…" + string(runes[len(runes)-tail:])
+	head := int(math.Ceil(beginning * float64(most-1)))
+	return string(runes[:head]) + "…" + string(runes[len(runes)-(most-1-head):])
 }

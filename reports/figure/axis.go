@@ -33,7 +33,7 @@ const logSpread = 5
 // would show neither.
 const absurd = 1e8
 
-// newAxis covers the values, but for absurd ones; those that a logarithm can't show must have been left
+// NewAxis covers the values, but for absurd ones; those that a logarithm can't show must have been left
 // out if alwaysLog is set.
 func NewAxis(values []float64, alwaysLog bool, labels int, format func(float64) string) Axis {
 	a := Axis{Min: math.Inf(1), Max: math.Inf(-1), Format: format, Labels: labels}
@@ -85,7 +85,7 @@ func (a Axis) note() string {
 		a.text(a.Min), a.text(a.Max), count.Of(a.beyond, "value"))
 }
 
-// bounded keeps an axis within numbers that can be multiplied and divided without becoming zero or
+// Bounded keeps an axis within numbers that can be multiplied and divided without becoming zero or
 // infinite, whatever a results file holds. What lies beyond is not shown.
 func (a Axis) Bounded() Axis {
 	const huge, tiny = 1e140, 1e-140
@@ -101,7 +101,7 @@ func (a Axis) Bounded() Axis {
 	return a
 }
 
-// fromZero extends a linear axis to zero, for lengths that are read from there.
+// FromZero extends a linear axis to zero, for lengths that are read from there.
 func (a Axis) FromZero() Axis {
 	a.Log = false
 	a.Min = 0
@@ -135,7 +135,7 @@ func (a Axis) Ticks(lo, hi float64) []plot.Tick {
 	return a.LinearTicks(lo, hi)
 }
 
-// linearTicks labels multiples of 1, 2 or 5 times a power of ten.
+// LinearTicks labels multiples of 1, 2 or 5 times a power of ten.
 func (a Axis) LinearTicks(lo, hi float64) []plot.Tick {
 	if !(hi-lo > 1e-9*math.Max(math.Abs(lo), math.Abs(hi))) || math.IsInf(hi-lo, 1) { // no room for a second label
 		return []plot.Tick{{Value: lo, Label: a.text(lo)}}
@@ -229,40 +229,20 @@ func (a Axis) text(v float64) string {
 	return number
 }
 
-// nominalAxis labels rows 0 to len(names)-1 from the top down. Without labels it only makes room.
-func NominalAxis(p *plot.Plot, names []string, labelled bool) {
-	p.Y.Min, p.Y.Max = -0.6, float64(len(names))-0.4
-	ticks := make([]plot.Tick, len(names))
-	for i, name := range names {
-		ticks[i] = plot.Tick{Value: float64(len(names) - 1 - i)}
-		if labelled {
-			ticks[i].Label = Label(name)
-		} else {
-			ticks[i].Label = " "
-		}
-	}
-	p.Y.Tick.Marker = plot.ConstantTicks(ticks)
-	p.Y.Tick.Length = 0
-	p.Y.LineStyle.Width = 0
-}
-
-// rowAt is the position of row i of n, counted from the top.
+// RowAt is the position of row i of n, counted from the top.
 func RowAt(i, n int) float64 { return float64(n - 1 - i) }
 
-// addGrid draws lines at the labelled ticks, behind what is added later.
-func AddGrid(p *plot.Plot, vertical, horizontal bool) {
+// addGrid draws lines at the labelled ticks, behind what is added later; those across rows are left out.
+func (p *Panel) addGrid(horizontal bool) {
 	g := plotter.NewGrid()
 	g.Vertical.Color, g.Horizontal.Color = Color(GridRole), Color(GridRole)
 	g.Vertical.Width, g.Horizontal.Width = 0.7, 0.7
 	g.Vertical.Dashes, g.Horizontal.Dashes = nil, nil
-	if !vertical {
-		g.Vertical.Color = nil
-	}
 	if !horizontal {
 		g.Horizontal.Color = nil
 	}
 	p.Add(g)
 }
 
-// bareRate formats a tick; the axis says the unit.
+// BareNumber formats a tick; the axis says the unit.
 func BareNumber(v float64) string { return fmt.Sprintf("%.4g", v) }

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 )
 
@@ -67,13 +66,9 @@ func (c *Curves) WritePNG(w io.Writer) error {
 		y.Min, y.Max = c.Span[0], c.Span[1]
 	}
 	var names []string
-	var panels []*plot.Plot
+	var panels []*Panel
 	for _, p := range c.Panels {
-		panel := NewPanel(p.Title)
-		x.Apply(&panel.X)
-		y.Apply(&panel.Y)
-		panel.X.Label.Text = c.X
-		AddGrid(panel, true, true)
+		panel := NewPanel(p.Title).XY(x, y, c.X)
 		for _, l := range p.Lines {
 			if !slices.Contains(names, l.Name) {
 				names = append(names, l.Name)
@@ -96,7 +91,7 @@ func (c *Curves) drawable(l Curve) []CurvePoint {
 	})
 }
 
-func (c *Curves) addCurve(panel *plot.Plot, l Curve, series int) {
+func (c *Curves) addCurve(panel *Panel, l Curve, series int) {
 	ink := Color(Series(series))
 	var line [][2]float64
 	points := c.drawable(l)

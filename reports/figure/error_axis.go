@@ -15,10 +15,10 @@ func (a Axis) At(e float64) float64 {
 	return DrawnError(e)
 }
 
-// drawnError is an error as it counts in comparisons; not a number if it is none.
+// DrawnError is an error as it counts in comparisons; not a number if it is none.
 func DrawnError(e float64) float64 { return math.Max(e, Negligible) }
 
-// negligible is the error below which variants count as equally accurate: what float32 rounding
+// Negligible is the error below which variants count as equally accurate: what float32 rounding
 // leaves. Errors below it, zero included, are drawn on this line.
 const Negligible = 1e-9
 

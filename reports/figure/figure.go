@@ -31,9 +31,9 @@ type Figure struct {
 	Reading string    // how to read it, and what it says, in a line
 	Width   vg.Length // 0: figureWidth
 	Height  vg.Length
-	Margin  vg.Length      // room right of each panel for what is written beside it
-	Panels  [][]*plot.Plot // rows of equal length; nil where a panel is lacking
-	Upward  []string       // written upwards beside each row of panels: what its vertical axes or the row show
+	Margin  vg.Length  // room right of each panel for what is written beside it
+	Panels  [][]*Panel // rows of equal length; nil where a panel is lacking
+	Upward  []string   // written upwards beside each row of panels: what its vertical axes or the row show
 	Legend  []LegendEntry
 	Notes   []string // what is not drawn or stands elsewhere, a sentence each; axes that were cut say so by themselves
 	Source  []string // where and when the results were taken, and their noise: for a picture that stands alone
@@ -62,13 +62,20 @@ func sans(size vg.Length) font.Font {
 	return font.Font{Typeface: "Liberation", Variant: "Sans", Size: size}
 }
 
-// textStyle is the style of all text that a figure adds to its panels.
+// TextStyle is the style of all text that a figure adds to its panels.
 func TextStyle(r Role) draw.TextStyle {
 	return draw.TextStyle{Color: Color(r), Font: sans(labelSize), Handler: plot.DefaultTextHandler}
 }
 
-// newPanel returns an empty plot in the report's style.
-func NewPanel(title string) *plot.Plot {
+// A Panel is a plot in a figure, and what a reader may choose it by.
+type Panel struct {
+	*plot.Plot
+	Threads, Cache, Shape string
+	rows                  []string
+}
+
+// NewPanel returns an empty plot in the report's style.
+func NewPanel(title string) *Panel {
 	p := plot.New()
 	p.BackgroundColor = nil
 	p.Title.Text = title
@@ -87,44 +94,139 @@ func NewPanel(title string) *plot.Plot {
 		a.Label.Padding = 3
 		a.Padding = 4
 	}
+	return &Panel{Plot: p}
+}
+
+// XY has numbers on both axes.
+func (p *Panel) XY(x, y Axis, across string) *Panel {
+	x.Apply(&p.X)
+	y.Apply(&p.Y)
+	p.X.Label.Text = across
+	p.addGrid(true)
 	return p
 }
 
-// arrange puts panels into rows of at most so many.
-func Arrange(panels []*plot.Plot, columns int) [][]*plot.Plot {
+// Rows has a name for each row, from the top.
+func (p *Panel) Rows(x Axis, names []string) *Panel {
+	x.Apply(&p.X)
+	p.Y.Min, p.Y.Max = -0.6, float64(len(names))-0.4
+	p.rows = names
+	p.Y.Tick.Marker = rowTicks(names, true)
+	p.Y.Tick.Length = 0
+	p.Y.LineStyle.Width = 0
+	p.addGrid(false)
+	return p
+}
+
+// rowTicks label rows; without labels they only make room.
+func rowTicks(names []string, labelled bool) plot.ConstantTicks {
+	ticks := make([]plot.Tick, len(names))
+	for i, name := range names {
+		ticks[i] = plot.Tick{Value: RowAt(i, len(names)), Label: " "}
+		if labelled {
+			ticks[i].Label = Label(name)
+		}
+	}
+	return ticks
+}
+
+// Line draws points and what joins them.
+func (p *Panel) Line(series int, points [][2]float64) {
+	p.Add(Polyline{Points: points, Color: Color(Series(series)), Width: 1.4})
+	for _, q := range points {
+		p.Add(Mark{X: q[0], Y: q[1], Style: Glyph(series, 3)})
+	}
+}
+
+// Arrange puts panels into rows of at most so many.
+func Arrange(panels []*Panel, columns int) [][]*Panel {
 	columns = min(len(panels), columns)
-	var rows [][]*plot.Plot
+	var rows [][]*Panel
 	for len(panels) > 0 {
-		row := make([]*plot.Plot, columns)
+		row := make([]*Panel, columns)
 		panels = panels[copy(row, panels):]
 		rows = append(rows, row)
 	}
 	return rows
 }
 
-// draw draws the figure without a background, heading and source.
-func (f *Figure) Draw(c draw.Canvas) {
-	c.Canvas = onPaper{c.Canvas, c.Rectangle}
+// Names is a legend of names by their marks.
+func Names(names []string, marks map[string]int) []LegendEntry {
+	var all []LegendEntry
+	for _, name := range names {
+		all = append(all, LegendEntry{Label(name), Glyph(marks[name], 4)})
+	}
+	return all
+}
+
+// Split is each panel as a narrow figure of its own, row by row, and last the legend: so a page can show some of them, and
+// a phone one below the other.
+func (f *Figure) Split() (parts []*Figure, panels []*Panel) {
+	for i, row := range f.Panels {
+		for _, p := range row {
+			if p == nil {
+				continue
+			}
+			part := &Figure{Heading: f.Heading, Width: NarrowWidth, Height: f.Height / vg.Length(len(f.Panels)), Margin: f.Margin, Panels: [][]*Panel{{p}}}
+			if f.Upward != nil {
+				part.Upward = f.Upward[i : i+1]
+			}
+			parts, panels = append(parts, part), append(panels, p)
+		}
+	}
+	if f.Legend != nil {
+		parts, panels = append(parts, &Figure{Heading: f.Heading, Width: NarrowWidth, Legend: f.Legend}), append(panels, new(Panel))
+	}
+	return parts, panels
+}
+
+// Draw draws the figure without a background, heading, notes and source.
+func (f *Figure) Draw(c draw.Canvas) { f.draw(c, nil) }
+
+// draw is Draw; spots takes what a pointer shows.
+func (f *Figure) draw(c draw.Canvas, spots *[]spot) {
+	c.Canvas = onPaper{c.Canvas, c.Rectangle, spots}
 	whole := c
-	c.Rectangle.Min.Y += f.legendHeight() + f.notesHeight()
+	c.Rectangle.Min.Y += f.legendHeight()
 	if f.Upward != nil {
 		c.Rectangle.Min.X += upwardWidth
 	}
-	columns := len(f.Panels[0])
-	tiles := draw.Tiles{
-		Rows: len(f.Panels), Cols: columns,
-		PadTop: 4, PadBottom: 4, PadLeft: 4, PadRight: 12 + f.Margin, PadX: 14 + f.Margin, PadY: 14,
-	}
-	for i, row := range plot.Align(f.Panels, tiles, c) {
-		for j, canvas := range row {
-			if p := f.Panels[i][j]; p != nil {
-				p.Draw(canvas)
+	if grid := f.grid(); len(grid) > 0 {
+		tiles := draw.Tiles{
+			Rows: len(grid), Cols: len(grid[0]),
+			PadTop: 4, PadBottom: 4, PadLeft: 4, PadRight: 12 + f.Margin, PadX: 14 + f.Margin, PadY: 14,
+		}
+		for i, row := range plot.Align(grid, tiles, c) {
+			for j, canvas := range row {
+				if p := grid[i][j]; p != nil {
+					p.Draw(canvas)
+				}
 			}
 		}
 	}
 	f.drawUpward(whole)
 	f.drawLegend(whole)
-	drawLines(whole, TextStyle(Muted), f.NoteLines(), whole.Min.Y+f.notesHeight())
+}
+
+// grid is the plots; those whose rows have their names left of them go without.
+func (f *Figure) grid() [][]*plot.Plot {
+	var grid [][]*plot.Plot
+	for _, row := range f.Panels {
+		plots := make([]*plot.Plot, len(row))
+		for j, p := range row {
+			if p == nil {
+				continue
+			}
+			plots[j] = p.Plot
+			if j > 0 && p.rows != nil && row[0] != nil && slices.Equal(row[0].rows, p.rows) {
+				unnamed := *p.Plot
+				unnamed.Y.Tick.Marker = rowTicks(p.rows, false)
+				plots[j] = &unnamed
+			}
+		}
+		grid = append(grid, plots)
+	}
+	return grid
 }
 
 const upwardWidth = 18
@@ -145,11 +247,11 @@ func (f *Figure) drawUpward(c draw.Canvas) {
 // fullWidth is the width of the figure.
 func (f *Figure) fullWidth() vg.Length { return cmp.Or(f.Width, Width) }
 
-// fullHeight is the height of the figure with its legend and notes.
-func (f *Figure) FullHeight() vg.Length { return f.Height + f.legendHeight() + f.notesHeight() }
+// FullHeight is the height of the figure with its legend.
+func (f *Figure) FullHeight() vg.Length { return f.Height + f.legendHeight() }
 
-// noteLines are the notes, broken into lines that fit.
-func (f *Figure) NoteLines() []string {
+// Remarks are the notes, and of axes that were cut that they were.
+func (f *Figure) Remarks() []string {
 	notes := slices.Clone(f.Notes)
 	for _, row := range f.Panels {
 		for _, p := range row {
@@ -163,10 +265,8 @@ func (f *Figure) NoteLines() []string {
 			}
 		}
 	}
-	return wrapped(TextStyle(Muted), notes, f.fullWidth())
+	return notes
 }
-
-func (f *Figure) notesHeight() vg.Length { return linesHeight(f.NoteLines()) }
 
 func linesHeight(lines []string) vg.Length {
 	if len(lines) == 0 {
@@ -238,7 +338,7 @@ func (f *Figure) legendHeight() vg.Length {
 func (f *Figure) drawLegend(c draw.Canvas) {
 	style := TextStyle(Ink)
 	style.YAlign = draw.YCenter
-	y := c.Min.Y + f.notesHeight() + f.legendHeight() - legendLine/2
+	y := c.Min.Y + f.legendHeight() - legendLine/2
 	for _, row := range f.legendRows() {
 		x := c.Min.X + 8
 		for _, e := range row {
@@ -250,12 +350,12 @@ func (f *Figure) drawLegend(c draw.Canvas) {
 	}
 }
 
-// writePNG draws the figure in the light palette on opaque paper, with what a page says around it: its
+// WritePNG draws the figure in the light palette on opaque paper, with what a page says around it: its
 // heading above, and its source below.
 func (f *Figure) WritePNG(w io.Writer) error {
 	title := draw.TextStyle{Color: Color(Ink), Font: sans(headingSize), Handler: plot.DefaultTextHandler}
 	title.Font.Weight = xfont.WeightBold
-	source := wrapped(TextStyle(Muted), f.Source, f.fullWidth())
+	source := wrapped(TextStyle(Muted), slices.Concat(f.Remarks(), f.Source), f.fullWidth())
 	heading := wrapped(title, []string{f.Heading}, f.fullWidth())
 	above := vg.Length(len(heading))*(noteLine+4) + 12
 	below := linesHeight(source)
@@ -272,18 +372,19 @@ func (f *Figure) WritePNG(w io.Writer) error {
 	return encoder.Encode(w, img.Image())
 }
 
-// svg returns the figure as an SVG element to be put into HTML: colours and font come from the
-// page, the element scales with its view box, and it has a title and a description.
+// SVG returns the figure as an SVG element to be put into HTML: colours and font come from the page, the element scales
+// with its view box, and has a label.
 func (f *Figure) SVG() (string, error) {
 	canvas := vgsvg.New(f.fullWidth(), f.FullHeight())
-	f.Draw(draw.New(canvas))
+	var spots []spot
+	f.draw(draw.New(canvas), &spots)
 	var b bytes.Buffer
 	if _, err := canvas.WriteTo(&b); err != nil {
 		return "", err
 	}
 	body := b.String()
 	// The prologue of a file has no place in a page, and its size is the page's affair.
-	start, end := strings.Index(body, "<g "), strings.LastIndex(body, "</svg>")
+	start, end := strings.Index(body, "<g "), strings.LastIndex(body, "</g>")
 	if start < 0 || end < start {
 		return "", fmt.Errorf("drawing %s: no group in the SVG", f.Name)
 	}
@@ -292,9 +393,8 @@ func (f *Figure) SVG() (string, error) {
 	if f.fullWidth() < Width {
 		class = ` class="narrow"`
 	}
-	return fmt.Sprintf(`<svg role="img"%[7]s aria-labelledby="%[1]s-title %[1]s-desc" viewBox="0 0 %.0[2]f %.0[3]f" width="%.0[2]f" height="%.0[3]f">`+
-		`<title id="%[1]s-title">%[4]s</title><desc id="%[1]s-desc">%[5]s</desc>%[6]s</svg>`,
-		f.Name, f.fullWidth().Points(), f.FullHeight().Points(), html.EscapeString(f.Heading), html.EscapeString(f.Reading), body, class), nil
+	label := html.EscapeString(strings.TrimSpace(f.Heading + ". " + f.Reading))
+	return fmt.Sprintf(`<svg role="img"%s aria-label="%s" viewBox="0 0 %.0f %.0f">%s%s</g></svg>`, class, label, f.fullWidth().Points(), f.FullHeight().Points(), body, spotsSVG(spots)), nil
 }
 
 // pageFont leaves to the page's style sheet what all texts have in common: the font, which has the
@@ -306,7 +406,7 @@ var pageFont = strings.NewReplacer(
 	"\n\t", " ",
 )
 
-// fileName makes a name that is safe as a file name and as an HTML id from parts that come from a
+// FileName makes a name that is safe as a file name and as an HTML id from parts that come from a
 // results file.
 func FileName(parts ...string) string {
 	var b strings.Builder
@@ -328,7 +428,7 @@ func FileName(parts ...string) string {
 	return b.String()
 }
 
-// fileNames makes names unique: results whose names differ may have file names that don't.
+// FileNames makes names unique: results whose names differ may have file names that don't.
 type FileNames map[string]int
 
 func (n FileNames) Unique(name string) string {
@@ -338,7 +438,7 @@ func (n FileNames) Unique(name string) string {
 	return name
 }
 
-// label makes text from a results file fit to stand in a figure.
+// Label makes text from a results file fit to stand in a figure.
 func Label(s string) string {
 	const longest = 60
 	runes := []rune(term.Text(s))
@@ -348,5 +448,5 @@ func Label(s string) string {
 	return string(runes)
 }
 
-// rowsHeight is the height of panels with n rows each, stacked.
+// RowsHeight is the height of panels with n rows each, stacked.
 func RowsHeight(n, stacked int) vg.Length { return vg.Length((float64(n)*20 + 62) * float64(stacked)) }

@@ -31,7 +31,7 @@ var Shapes = []Shape{
 	{Strokes: 2},
 }
 
-// seriesShape is the shape of the i'th series. Series that share a colour, and neighbours, differ
+// SeriesShape is the shape of the i'th series. Series that share a colour, and neighbours, differ
 // in their shape.
 func SeriesShape(i int) draw.GlyphDrawer { return Shapes[(i+i/SeriesCount)%len(Shapes)] }
 
@@ -73,7 +73,7 @@ func (s Shape) path(radius vg.Length, at vg.Point) vg.Path {
 	return path
 }
 
-// square is a legend's entry for a filled area.
+// Square is a legend's entry for a filled area.
 func Square(text string, r Role) LegendEntry {
 	return LegendEntry{text, draw.GlyphStyle{Color: Color(r), Radius: 5, Shape: Shape{corners: 4, Rotation: math.Pi / 4, filled: true}}}
 }
@@ -98,7 +98,7 @@ var (
 
 const MarksCount = 64 // pairs of a colour and a shape
 
-// variantMark is the series of a variant's mark.
+// VariantMark is the series of a variant's mark.
 func VariantMark(name string) int {
 	family, layout, _ := strings.Cut(strings.ReplaceAll(name, "-", " "), " ")
 	color, known := familyColors[family]
@@ -112,7 +112,7 @@ func VariantMark(name string) int {
 	return lookOf(color, form)
 }
 
-// formatMark is the series of a format's mark.
+// FormatMark is the series of a format's mark.
 func FormatMark(name string) int {
 	if i := slices.Index(FormatOrder, name); i >= 0 {
 		return i
@@ -131,7 +131,7 @@ func Hashed(name string) int {
 	return int(h.Sum32() >> 1)
 }
 
-// assignMarks gives each name its own mark; of names that would share one, the later in their order
+// AssignMarks gives each name its own mark; of names that would share one, the later in their order
 // takes another shape or, if there is none, another colour.
 func AssignMarks(names []string, own func(string) int) map[string]int {
 	marks := make(map[string]int)

@@ -2,8 +2,12 @@ package figure
 
 import (
 	"cmp"
+	"fmt"
+	"html"
 	"image/color"
+	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -18,6 +22,85 @@ import (
 type onPaper struct {
 	vg.Canvas
 	paper vg.Rectangle
+	spots *[]spot // nil where there is no pointer
+}
+
+// A spot is a place of a drawing, and what a pointer shows there.
+type spot struct {
+	vg.Rectangle
+	text string
+}
+
+// spotsSVG lays them over a drawing.
+func spotsSVG(spots []spot) string {
+	var b strings.Builder
+	for _, s := range spots {
+		fmt.Fprintf(&b, `<path class="at" d="M%.0f,%.0fH%.0fV%.0fH%[1]fz"><title>%[5]s</title></path>`, s.Min.X.Points(), s.Min.Y.Points(), s.Max.X.Points(), s.Max.Y.Points(), html.EscapeString(s.text))
+	}
+	return b.String()
+}
+
+// Spot is a place between data coordinates, or the panel's edges where they are infinite, that says more to a pointer.
+type Spot struct {
+	X0, X1, Y0, Y1 float64
+	Text           string
+}
+
+// PointSpot is that around a point, and RowSpot that of a row.
+func PointSpot(x, y float64, text string) Spot { return Spot{x, x, y, y, text} }
+func RowSpot(row float64, text string) Spot {
+	return Spot{math.Inf(-1), math.Inf(1), row - 0.5, row + 0.5, text}
+}
+
+func (s Spot) Plot(c draw.Canvas, p *plot.Plot) {
+	page, ok := c.Canvas.(onPaper)
+	if !ok || page.spots == nil {
+		return
+	}
+	x, y := p.Transforms(&c)
+	at := func(v float64, to func(float64) vg.Length, lo, hi vg.Length) vg.Length {
+		switch {
+		case math.IsInf(v, -1):
+			return lo
+		case math.IsInf(v, 1):
+			return hi
+		}
+		return max(lo, min(hi, to(v)))
+	}
+	const half = 7 // of what a pointer can hit
+	r := vg.Rectangle{Min: vg.Point{X: at(s.X0, x, c.Min.X, c.Max.X), Y: at(s.Y0, y, c.Min.Y, c.Max.Y)}, Max: vg.Point{X: at(s.X1, x, c.Min.X, c.Max.X), Y: at(s.Y1, y, c.Min.Y, c.Max.Y)}}
+	if s.X0 == s.X1 {
+		r.Min.X, r.Max.X, r.Min.Y, r.Max.Y = r.Min.X-half, r.Max.X+half, r.Min.Y-half, r.Max.Y+half
+	}
+	*page.spots = append(*page.spots, spot{r, s.Text})
+}
+
+// Dots are many values as one path: short strokes.
+type Dots struct {
+	Points [][2]float64
+	Color  color.Color
+}
+
+func (d Dots) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	const half = 1.6
+	var path vg.Path
+	for _, q := range d.Points {
+		at := vg.Point{X: acrossIn(c, x(q[0])), Y: max(c.Min.Y, min(c.Max.Y, y(q[1])))}
+		path.Move(vg.Point{X: at.X, Y: at.Y - half})
+		path.Line(vg.Point{X: at.X, Y: at.Y + half})
+	}
+	strokePath(c, path, d.Color, 2*half)
+}
+
+// Ground fills the panel between two values.
+type Ground struct {
+	From, To float64
+	Role     Role
+}
+
+func (g Ground) Plot(c draw.Canvas, p *plot.Plot) {
+	Bar{From: g.From, To: g.To, Row: (p.Y.Min + p.Y.Max) / 2, Half: c.Size().Y / 2, Color: Color(g.Role)}.Plot(c, p)
 }
 
 func (p onPaper) holds(path vg.Path) bool {
@@ -56,7 +139,7 @@ func holds(c draw.Canvas, at vg.Point) bool {
 // acrossIn moves a position across into the panel.
 func acrossIn(c draw.Canvas, x vg.Length) vg.Length { return max(c.Min.X, min(c.Max.X, x)) }
 
-// strip draws samples as short upright strokes on a row.
+// Strip draws samples as short upright strokes on a row.
 type Strip struct {
 	Values []float64
 	Row    float64
@@ -78,7 +161,7 @@ func (s Strip) Plot(c draw.Canvas, p *plot.Plot) {
 	strokePath(c, path, s.Color, 0.6)
 }
 
-// interval draws a bar with caps from lo to hi on a row.
+// Interval draws a bar with caps from lo to hi on a row.
 type Interval struct {
 	Lo, Hi float64
 	Row    float64
@@ -104,7 +187,7 @@ func (s Interval) Plot(c draw.Canvas, p *plot.Plot) {
 	strokePath(c, path, s.Color, 1.6)
 }
 
-// bar fills a row from one value to another.
+// Bar fills a row from one value to another.
 type Bar struct {
 	From, To float64
 	Row      float64
@@ -130,7 +213,7 @@ func (s Bar) Plot(c draw.Canvas, p *plot.Plot) {
 	c.Fill(path)
 }
 
-// mark draws one glyph.
+// Mark draws one glyph.
 type Mark struct {
 	X, Y  float64
 	Style draw.GlyphStyle
@@ -143,7 +226,7 @@ func (m Mark) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// polyline joins points given in data coordinates, clipped to the panel.
+// Polyline joins points given in data coordinates, clipped to the panel.
 type Polyline struct {
 	Points [][2]float64
 	Color  color.Color
@@ -161,7 +244,7 @@ func (l Polyline) Plot(c draw.Canvas, p *plot.Plot) {
 	c.StrokeLines(style, c.ClipLinesXY(points)...)
 }
 
-// besides writes a value right of what stands on a row from lo to hi, or left of it where the panel
+// Besides writes a value right of what stands on a row from lo to hi, or left of it where the panel
 // ends too soon. What lies beyond the panel has its value at the edge, with an arrow.
 type Besides struct {
 	Lo, Hi float64
@@ -189,7 +272,7 @@ func (b Besides) Plot(c draw.Canvas, p *plot.Plot) {
 // centerShift moves text that gonum centers by its box to where it looks centered.
 const centerShift = 1.2
 
-// upInterval draws a bar with caps from lo to hi above a value.
+// UpInterval draws a bar with caps from lo to hi above a value.
 type UpInterval struct {
 	X, Lo, Hi float64
 	Color     color.Color
@@ -220,7 +303,7 @@ type FanLabel struct {
 	Color color.Color
 }
 
-// fan writes the names of points that may stand close together: beside each column of points, on its
+// Fan writes the names of points that may stand close together: beside each column of points, on its
 // roomier side, spread so that they keep clear of each other, with a line from each to its point.
 type Fan struct {
 	Labels []FanLabel
@@ -324,7 +407,7 @@ func (f Fan) topmost(column []FanLabel) []FanLabel {
 	return column
 }
 
-// lineNames writes what lines across a panel are called, right of it.
+// LineNames writes what lines across a panel are called, right of it.
 type LineNames []Yardstick
 
 func (l LineNames) Plot(c draw.Canvas, p *plot.Plot) {
@@ -343,7 +426,7 @@ func (l LineNames) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// axisBreak strikes through the vertical axis where it leaves out values.
+// AxisBreak strikes through the vertical axis where it leaves out values.
 type AxisBreak struct{ Y float64 }
 
 func (b AxisBreak) Plot(c draw.Canvas, p *plot.Plot) {
@@ -375,7 +458,7 @@ func spread(heights []vg.Length, distance, bottom, top vg.Length) {
 	}
 }
 
-// upright is a stroke across a row.
+// Upright is a stroke across a row.
 type Upright struct {
 	At    float64
 	Row   float64
@@ -393,7 +476,7 @@ func (u Upright) Plot(c draw.Canvas, p *plot.Plot) {
 	strokePath(c, path, u.Color, 1.4)
 }
 
-// behind writes text right of a bar, over whatever stroke stands there. Of a bar that leaves the panel, it
+// Behind writes text right of a bar, over whatever stroke stands there. Of a bar that leaves the panel, it
 // stands at the edge, with an arrow.
 type Behind struct {
 	Value float64
@@ -421,8 +504,8 @@ type Segment struct {
 	Role   Role
 }
 
-// addStack draws segments end to end, with paper between them, and returns where they end.
-func AddStack(p *plot.Plot, parts []Segment, row float64) float64 {
+// AddStack draws segments end to end, with paper between them, and returns where they end.
+func AddStack(p *Panel, parts []Segment, row float64) float64 {
 	at := 0.0
 	for _, s := range parts {
 		if !(s.Length > 0) {
@@ -437,7 +520,7 @@ func AddStack(p *plot.Plot, parts []Segment, row float64) float64 {
 	return at
 }
 
-// note writes text beside a point; dx and dy move it.
+// Note writes text beside a point; dx and dy move it.
 type Note struct {
 	X, Y   float64
 	Dx, Dy vg.Length
@@ -460,15 +543,15 @@ func strokePath(c draw.Canvas, path vg.Path, color color.Color, width vg.Length)
 	c.Stroke(path)
 }
 
-// glyph is the mark of series i.
+// Glyph is the mark of series i.
 func Glyph(i int, radius vg.Length) draw.GlyphStyle {
 	return draw.GlyphStyle{Color: Color(Series(i)), Radius: radius, Shape: SeriesShape(i)}
 }
 
-// dashed is the dash pattern of borders, which are no data.
+// Dashed is the dash pattern of borders, which are no data.
 var Dashed = []vg.Length{4, 3}
 
-// dotted is that of what others are measured by.
+// Dotted is that of what others are measured by.
 var Dotted = []vg.Length{1.5, 3}
 
 // A yardstick is an error to measure others by.

@@ -63,7 +63,7 @@ func Series(i int) Role { return FirstSeries + Role(i%SeriesCount) }
 
 var drawnColor = regexp.MustCompile(`(fill|stroke):#[0-9A-F]{6}`)
 
-// colorsToVariables replaces the colours of a drawing's styles by CSS variables.
+// ColorsToVariables replaces the colours of a drawing's styles by CSS variables.
 func ColorsToVariables(svg string) string {
 	return drawnColor.ReplaceAllStringFunc(svg, func(s string) string {
 		property, hex, _ := strings.Cut(s, ":")
@@ -96,7 +96,7 @@ func stylesToClasses(svg string) string {
 	})
 }
 
-// drawingCSS are the rules of the classes in drawings: f- fills, k- strokes, w is the width of strokes.
+// DrawingCSS are the rules of the classes in drawings: f- fills, k- strokes, w is the width of strokes.
 func DrawingCSS() string {
 	var b strings.Builder
 	for _, t := range Tones {
@@ -108,7 +108,7 @@ func DrawingCSS() string {
 	return b.String()
 }
 
-// paletteCSS declares the variables of one scheme.
+// PaletteCSS declares the variables of one scheme.
 func PaletteCSS(dark bool) string {
 	var b strings.Builder
 	for _, t := range Tones {

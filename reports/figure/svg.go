@@ -26,7 +26,7 @@ var (
 	svgArgument = regexp.MustCompile(`-?[0-9.]+(e[-+]?[0-9]+)?`)
 )
 
-// compactSVG shortens the elements of a drawing, one per line as gonum writes them, and joins the
+// CompactSVG shortens the elements of a drawing, one per line as gonum writes them, and joins the
 // strokes of one style that follow each other, which looks the same because they are opaque.
 func CompactSVG(body string) string {
 	var b strings.Builder

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -111,7 +110,6 @@ func (p *page) functions() template.FuncMap {
 		},
 		"label":   func(t *doc.Table) string { return cmp.Or(t.Heading, t.ID) },
 		"stopped": func(s string) bool { return strings.HasSuffix(s, ".") },
-		"share":   func(v *float64) float64 { return math.Round(1000*max(0, min(*v, 1))) / 10 },
 		"shade": func(c doc.Cell) template.CSS {
 			if c.Shade <= 0 {
 				return ""
@@ -121,7 +119,17 @@ func (p *page) functions() template.FuncMap {
 		"mark":  p.mark,
 		"marks": p.symbols,
 		"svg":   p.svg,
-		"raw":   func(svg string) template.HTML { return template.HTML(svg) },
+		"split": func(f *doc.Figure) []part {
+			drawn, panels := f.Split()
+			if len(drawn) < 2 || panels[1].Plot == nil { // one panel, with or without a legend
+				return []part{{f.Figure, new(figure.Panel)}}
+			}
+			var all []part
+			for i := range drawn {
+				all = append(all, part{drawn[i], panels[i]})
+			}
+			return all
+		},
 		"png": func(f *doc.Figure) string {
 			if p.plots == "" || f.Name == "" {
 				return ""
@@ -129,6 +137,12 @@ func (p *page) functions() template.FuncMap {
 			return p.plots + "/" + f.Name + ".png"
 		},
 	}
+}
+
+// A part is a panel of a figure, drawn by itself.
+type part struct {
+	*figure.Figure
+	Panel *figure.Panel
 }
 
 // mostLinks is how many subsections the navigation names.
@@ -149,12 +163,8 @@ func form(p doc.Part) string {
 		return "list"
 	case doc.Facts:
 		return "facts"
-	case doc.Cards:
-		return "cards"
 	case doc.Code:
 		return "code"
-	case doc.Sketches:
-		return "sketches"
 	case *doc.Timeline:
 		return "timeline"
 	}
@@ -162,7 +172,7 @@ func form(p doc.Part) string {
 }
 
 // svg draws a figure, unless the context ended.
-func (p *page) svg(f *doc.Figure) (template.HTML, error) {
+func (p *page) svg(f *figure.Figure) (template.HTML, error) {
 	if err := p.ctx.Err(); err != nil {
 		return "", err
 	}

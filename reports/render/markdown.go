@@ -131,11 +131,6 @@ func (m *markdown) part(p doc.Part, level int) {
 			lines = append(lines, f.Name+": "+f.Value)
 		}
 		m.list(lines)
-	case doc.Cards:
-		for _, c := range p {
-			m.card(c)
-		}
-		m.WriteByte('\n')
 	case doc.Code:
 		m.WriteString("```\n" + strings.ReplaceAll(string(p), "```", "'''") + "\n```\n\n")
 	}
@@ -144,18 +139,6 @@ func (m *markdown) part(p doc.Part, level int) {
 func (m *markdown) list(lines []string) {
 	for _, line := range lines {
 		m.WriteString("- " + escape(line) + "\n")
-	}
-	m.WriteByte('\n')
-}
-
-func (m *markdown) card(c doc.Card) {
-	m.WriteString("- " + escape(c.Subject) + ": ")
-	if c.Winner != "" {
-		m.WriteString("**" + escape(c.Winner) + "** is ")
-	}
-	m.WriteString(escape(c.Headline))
-	for _, f := range c.Facts {
-		m.WriteString("; " + escape(f.Name) + " " + escape(f.Value))
 	}
 	m.WriteByte('\n')
 }
@@ -199,8 +182,8 @@ func (m *markdown) rows(t *doc.Table) {
 		}
 		var cells []string
 		for _, i := range shown {
-			text := strings.Join(append([]string{row[i].Line()}, row[i].More...), ", ")
-			if text = escape(text); row[i].Best {
+			text := escape(row[i].Line())
+			if row[i].Best {
 				text = "**" + text + "**"
 			}
 			cells = append(cells, text)

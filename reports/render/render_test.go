@@ -65,3 +65,17 @@ func TestNamesAreShortenedFirst(t *testing.T) {
 		t.Errorf("at 30 columns:\n%s", got)
 	}
 }
+
+// Names that differ stay apart where they are cut.
+func TestShortNamesStayApart(t *testing.T) {
+	names := []string{"AMD EPYC (2 CPUs, linux/amd64)", "AMD EPYC (2 CPUs, linux/arm64, without avx2 and 10 more)", "AMD EPYC (2 CPUs, linux/riscv, without avx2 and 10 more)"}
+	for _, room := range []int{14, 24, 50} {
+		short := shortNames(names, room)
+		if distinct(short) != 3 && room > 30 || distinct(short) < 2 {
+			t.Errorf("in %d characters: %q", room, short)
+		}
+	}
+	if got := shortNames([]string{"the same beginning a", "the same beginning b"}, 8); distinct(got) != 2 {
+		t.Errorf("%q", got)
+	}
+}

@@ -177,15 +177,29 @@ func columnsOf(t *doc.Table) []*column {
 		columns[i] = &column{Column: c}
 		columns[i].Label = term.Text(c.Label)
 		for _, row := range t.Rows {
-			text := row[i].Line()
-			if len(row[i].More) > 0 {
-				text += ", " + strings.Join(row[i].More, ", ")
-			}
-			columns[i].cells = append(columns[i].cells, term.Text(text))
+			columns[i].cells = append(columns[i].cells, term.Text(row[i].Line()))
 			columns[i].brief = append(columns[i].brief, term.Text(row[i].Text))
 		}
 	}
+	blankGroups(columns)
 	return slices.DeleteFunc(columns, (*column).empty)
+}
+
+// blankGroups says once what rows that follow each other are about.
+func blankGroups(columns []*column) {
+	if len(columns) == 0 {
+		return
+	}
+	for row := len(columns[0].cells) - 1; row > 0; row-- {
+		if slices.ContainsFunc(columns, func(c *column) bool { return c.Group && c.cells[row] != c.cells[row-1] }) {
+			continue
+		}
+		for _, c := range columns {
+			if c.Group {
+				c.cells[row], c.brief[row] = "", ""
+			}
+		}
+	}
 }
 
 func (c *column) width() int {
@@ -310,9 +324,31 @@ func shorten(columns []*column, width, least int) {
 		return
 	}
 	room := max(least, widest.width()-(totalWidth(columns)-width))
-	for i, name := range widest.cells {
-		widest.cells[i] = doc.CutMiddle(name, room)
+	widest.cells = shortNames(widest.cells, room)
+}
+
+// shortNames cuts names so that those that differ stay apart, if cutting their middle, their beginning or their end does so.
+func shortNames(names []string, room int) []string {
+	whole := distinct(names)
+	var first []string
+	for _, kept := range []float64{0.4, 0, 1} { // of what is kept, how much is of the beginning
+		short := make([]string, len(names))
+		for i, name := range names {
+			short[i] = doc.Cut(name, room, kept)
+		}
+		if distinct(short) == whole {
+			return short
+		}
+		if first == nil {
+			first = short
+		}
 	}
+	return first
+}
+
+func distinct(names []string) int {
+	names = slices.Sorted(slices.Values(names))
+	return len(slices.Compact(names))
 }
 
 func fits(columns []*column, width int) bool { return width <= 0 || totalWidth(columns) <= width }

@@ -59,12 +59,38 @@ for (const table of document.querySelectorAll("table.sortable")) {
   input.addEventListener("input", filter);
   filter();
 }
-// Timelines by thread: each row a thread, drawn at the scale of what is shown.
+// What figures show is chosen once for all of them. Panels that a key says nothing of stay.
+const panels = [...document.querySelectorAll(".panels > div")], main = document.querySelector("main"), selects = [];
+for (const key of ["threads", "cache", "shape"]) {
+  const values = [...new Set(panels.map((p) => p.dataset[key]).filter(Boolean))];
+  if (values.length < 2) continue;
+  const select = document.createElement("select");
+  select.name = key;
+  select.append(new Option("all", ""), ...values.map((v) => new Option(v, v)));
+  select.value = values.includes(main.dataset[key]) ? main.dataset[key] : "";
+  selects.push(select);
+}
+if (selects.length) {
+  const bar = document.createElement("div"), choose = () => {
+    for (const p of panels) p.hidden = selects.some((s) => s.value && p.dataset[s.name] && p.dataset[s.name] !== s.value);
+  };
+  bar.className = "choose";
+  bar.append("Figures show");
+  for (const select of selects) {
+    const label = document.createElement("label");
+    label.append(select.name + " ", select);
+    bar.append(label);
+    select.addEventListener("change", choose);
+  }
+  document.querySelector("section:has(.panels)").before(bar);
+  choose();
+}
+// Timelines: rows of spans, such as a thread's, drawn at the scale of what is shown.
 for (const box of document.querySelectorAll(".timeline")) {
   const line = JSON.parse(box.querySelector("script").textContent), canvas = box.querySelector("canvas"), hover = box.querySelector(".hover");
-  const colors = ["--s1", "--s0", "--s2", "--s3", "--s4", "--s7"], row = 34, top = 18, left = 28;
+  const colors = ["--s1", "--s0", "--s2", "--s3", "--s4", "--s7"], row = 34, top = 18, left = line.plain ? 0 : 28;
   const key = box.querySelector(".key");
-  line.activities.forEach((name, i) => {
+  line.kinds?.forEach((name, i) => {
     const swatch = document.createElement("i");
     swatch.style.background = `var(${colors[i]})`;
     key.append(swatch, name);
@@ -74,7 +100,7 @@ for (const box of document.querySelectorAll(".timeline")) {
   const width = () => canvas.clientWidth - left;
   function draw() {
     const scale = window.devicePixelRatio || 1, style = getComputedStyle(document.documentElement);
-    const height = top + row * line.threads.length;
+    const height = top + row * line.rows.length;
     canvas.style.height = height + "px";
     canvas.width = canvas.clientWidth * scale;
     canvas.height = height * scale;
@@ -87,18 +113,18 @@ for (const box of document.querySelectorAll(".timeline")) {
       c.fillText(time(from + (to - from) * i / 4), left + width() * i / 4, 11);
     }
     const perPixel = (to - from) / width();
-    line.threads.forEach((flat, t) => {
+    line.rows.forEach((flat, t) => {
       const y = top + t * row;
       c.textAlign = "left";
       c.fillStyle = style.getPropertyValue("--muted");
-      c.fillText(t, 4, y + row / 2);
+      if (!line.plain) c.fillText(t, 4, y + row / 2);
       for (let i = 0; i < flat.length; i += 4) {
         const start = Math.max(flat[i], from), end = Math.min(flat[i] + flat[i + 1], to);
         if (end <= start) continue;
         const x = left + (start - from) / perPixel, w = (end - start) / perPixel;
-        c.fillStyle = style.getPropertyValue(colors[flat[i + 2]]);
+        c.fillStyle = style.getPropertyValue(colors[flat[i + 2] % colors.length]);
         c.fillRect(x, y, Math.max(w, 0.3), row - 6);
-        const name = line.ops[flat[i + 3]];
+        const name = line.names[flat[i + 3]];
         if (w > name.length * 6.5) {
           c.fillStyle = style.getPropertyValue("--paper");
           c.fillText(name, x + 3, y + 18);
@@ -129,10 +155,10 @@ for (const box of document.querySelectorAll(".timeline")) {
       draw();
       return;
     }
-    const at = from + (e.offsetX - left) / width() * span, flat = line.threads[Math.floor((e.offsetY - top) / row)] || [];
+    const at = from + (e.offsetX - left) / width() * span, flat = line.rows[Math.floor((e.offsetY - top) / row)] || [];
     for (let i = 0; i < flat.length; i += 4) {
       if (flat[i] <= at && at < flat[i] + flat[i + 1]) {
-        hover.textContent = `${line.activities[flat[i + 2]]}, ${line.ops[flat[i + 3]]}: ${time(flat[i + 1])} from ${time(flat[i])} on`;
+        hover.textContent = `${line.plain ? "" : line.kinds[flat[i + 2]] + ", "}${line.names[flat[i + 3]]}: ${time(flat[i + 1])}${line.plain ? `, ${(100 * flat[i + 1] / line.length).toPrecision(2)} %` : ` from ${time(flat[i])} on`}`;
         return;
       }
     }

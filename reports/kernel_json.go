@@ -1,9 +1,10 @@
-package main
+package reports
 
 import (
 	"onebit/bench/hotspot"
 	"onebit/bench/noise"
-	"onebit/bench/profile"
+	profiles "onebit/bench/profile"
+	"onebit/reports/doc"
 )
 
 // A kernelJSON is what --kernel --json prints.
@@ -47,7 +48,7 @@ type kernelLineJSON struct {
 	Loop        bool     `json:"in_hot_loop,omitempty"`
 }
 
-func kernelDocument(k *profile.Kernel) kernelJSON {
+func kernelJSONOf(k *profiles.Kernel) kernelJSON {
 	d := kernelJSON{
 		Kernel: k.Format + "/" + k.Variant + "/" + k.Act, CPU: k.CPU, StepsWhy: k.StepsWhy, BoundsWhy: k.BoundsWhy, CodeWhy: k.DisassemblyWhy,
 		Runs: []kernelRunJSON{}, Functions: []kernelFunctionJSON{}, Code: []kernelLineJSON{}, Warnings: append([]string{}, k.Warnings...),
@@ -63,7 +64,7 @@ func kernelDocument(k *profile.Kernel) kernelJSON {
 		d.Loop = mixJSON(loop)
 	}
 	if all, ok := k.Mix(); ok {
-		d.All, d.Once = mixJSON(all), finite(k.Steps.Once)
+		d.All, d.Once = mixJSON(all), doc.Number(k.Steps.Once)
 	}
 	if bounds := k.BoundsOf(); bounds != nil {
 		d.Bounds, d.BoundsSource = map[string]float64{}, k.Bounds.Source()
@@ -74,7 +75,7 @@ func kernelDocument(k *profile.Kernel) kernelJSON {
 	if hot := k.Hot(); hot != nil {
 		for i, l := range hot.Lines {
 			in := hot.Loop != nil && i >= hot.Loop.First && i <= hot.Loop.Last
-			d.Code = append(d.Code, kernelLineJSON{l.Addr, l.Instruction.String(), l.Samples, finite(l.Count), in})
+			d.Code = append(d.Code, kernelLineJSON{l.Addr, l.Instruction.String(), l.Samples, doc.Number(l.Count), in})
 		}
 	}
 	return d

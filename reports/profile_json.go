@@ -1,10 +1,9 @@
-package main
+package reports
 
 import (
-	"math"
-
 	"onebit/bench/noise"
-	"onebit/bench/profile"
+	profiles "onebit/bench/profile"
+	"onebit/reports/doc"
 )
 
 // A profileDocument is what --json prints. Times are in seconds.
@@ -59,7 +58,7 @@ type profilePart struct {
 	Reserved int64  `json:"reserved"`
 }
 
-func memoryJSON(m *profile.Memory) profileMemory {
+func memoryJSON(m *profiles.Memory) profileMemory {
 	out := profileMemory{Phases: []profilePhase{}, Why: m.Why}
 	for _, phase := range m.Phases {
 		p := profilePhase{Phase: phase.Name, Resident: phase.RSS, Peak: phase.Peak, Owners: []profilePart{}}
@@ -118,18 +117,10 @@ type jsonFigure struct {
 }
 
 func figureJSON(f noise.Figure) jsonFigure {
-	return jsonFigure{finite(f.Center), finite(f.Lo), finite(f.Hi)}
+	return jsonFigure{doc.Number(f.Center), doc.Number(f.Lo), doc.Number(f.Hi)}
 }
 
-// finite is nil for what JSON has no number for.
-func finite(v float64) *float64 {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return nil
-	}
-	return &v
-}
-
-func (f *profileFlags) document(p *profile.Profile) profileDocument {
+func profileJSONOf(p *profiles.Profile, filter profiles.Filter) profileDocument {
 	d := profileDocument{
 		Model: p.Model, Variant: p.Variant, Act: p.Act, Packing: p.Packing, Arch: p.Arch, Threads: p.Threads, Blocks: p.Blocks,
 		Types: p.Types, Memory: memoryJSON(&p.Memory), WhatIfs: []profileWhatIf{}, Tests: []profileTestJSON{}, Warnings: append([]string{}, p.Warnings...), Missing: p.NotCounted,
@@ -139,24 +130,24 @@ func (f *profileFlags) document(p *profile.Profile) profileDocument {
 		d.Ceilings.Levels = append(d.Ceilings.Levels, profileLevel{l.Name, l.Bytes, l.Rate})
 	}
 	for _, x := range p.WhatIfs {
-		what := profileWhatIf{x.Name, figureJSON(x.Believed()), x.Because(), finite(x.Computed), figureJSON(x.Measured), x.Why}
+		what := profileWhatIf{x.Name, figureJSON(x.Believed()), x.Because(), doc.Number(x.Computed), figureJSON(x.Measured), x.Why}
 		if x.Refuted() {
 			what.Computed = nil
 		}
 		d.WhatIfs = append(d.WhatIfs, what)
 	}
 	for _, t := range p.Tests {
-		d.Tests = append(d.Tests, f.testJSON(p, t))
+		d.Tests = append(d.Tests, testJSONOf(p, t, filter))
 	}
 	return d
 }
 
-func (f *profileFlags) testJSON(p *profile.Profile, t *profile.Test) profileTestJSON {
+func testJSONOf(p *profiles.Profile, t *profiles.Test, filter profiles.Filter) profileTestJSON {
 	out := profileTestJSON{
 		Test: t.String(), Unit: t.Unit(), Passes: len(t.Passes), Planned: p.Planned,
 		Time: figureJSON(t.Time()), Rate: figureJSON(t.Rate()), Overhead: figureJSON(t.Overhead()), Operations: []profileOperation{},
 	}
-	for _, o := range t.Operations(&p.Ceilings, f.filter) {
+	for _, o := range t.Operations(&p.Ceilings, filter) {
 		row := profileOperation{
 			Op: o.Op, Blocks: o.Blocks, Time: figureJSON(o.Time), Share: o.Share, Bytes: o.PerUnit(o.Bytes), Moved: o.PerUnit(o.Moved),
 			MACs: o.PerUnit(o.MACs), Dispatches: o.PerUnit(o.Dispatches), Bound: o.Bound.Name, AtBound: o.Bound.Seconds, Won: o.Won,
@@ -164,13 +155,13 @@ func (f *profileFlags) testJSON(p *profile.Profile, t *profile.Test) profileTest
 		for _, activities := range o.Activities {
 			thread := map[string]float64{}
 			for a, s := range activities {
-				thread[profile.Activity(a).String()] = s
+				thread[profiles.Activity(a).String()] = s
 			}
 			row.Threads = append(row.Threads, thread)
 		}
 		out.Operations = append(out.Operations, row)
 	}
-	for _, o := range t.Counted(f.filter) {
+	for _, o := range t.Counted(filter) {
 		if out.Counted == nil {
 			out.Counted = map[string]map[string]jsonFigure{}
 		}
@@ -179,10 +170,10 @@ func (f *profileFlags) testJSON(p *profile.Profile, t *profile.Test) profileTest
 			out.Counted[o.Op][unit] = figureJSON(v)
 		}
 	}
-	for _, activities := range t.Activities(f.filter) {
+	for _, activities := range t.Activities(filter) {
 		thread := map[string]any{}
 		for a, s := range activities {
-			thread[profile.Activity(a).String()] = figureJSON(s)
+			thread[profiles.Activity(a).String()] = figureJSON(s)
 		}
 		out.Threads = append(out.Threads, thread)
 	}
