@@ -32,7 +32,7 @@ func (c *Comparison) Document(all bool) *doc.Document {
 	return d.Settle()
 }
 
-// ranking has what is surest first: variants as a whole, or cases where there are none.
+// ranking has what is surest first: variants as a whole and the cases that changed alone, or cases where there are none.
 func (c *Comparison) ranking() *doc.Table {
 	heading, list := "Variants", make([]CaseChange, len(c.Families))
 	for i, f := range c.Families {
@@ -40,6 +40,8 @@ func (c *Comparison) ranking() *doc.Table {
 	}
 	if len(list) == 0 {
 		heading, list = "Cases", slices.Clone(c.Cases)
+	} else {
+		list = append(list, c.alone()...)
 	}
 	surest := func(x CaseChange) float64 { return math.Abs(math.Log(x.Change)) / x.Noise }
 	slices.SortStableFunc(list, func(a, b CaseChange) int { return cmp.Compare(surest(b), surest(a)) })
@@ -51,7 +53,7 @@ func (c *Comparison) ranking() *doc.Table {
 }
 
 // mostChanges is how many changes a first screen has room for.
-const mostChanges = 10
+const mostChanges = 8
 
 // beyondNoise has the cases that changed, or those that differ most where none did.
 func (c *Comparison) beyondNoise() *doc.Section {

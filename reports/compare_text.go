@@ -57,22 +57,13 @@ func (c *Comparison) named() (parts []string) {
 			parts = append(parts, fmt.Sprintf("the %d cases of %s are %s", s.Cases, s.Class, slower(s.Ratio)+c.ceilingClause()))
 		}
 	}
-	found, within := []CaseChange{}, make(map[string]int)
+	found := []CaseChange{}
 	for _, f := range c.Families {
-		if f.Sign == 0 {
-			continue
-		}
-		found = append(found, f.CaseChange)
-		for _, name := range f.Cases {
-			within[name] = f.Sign
+		if f.Sign != 0 {
+			found = append(found, f.CaseChange)
 		}
 	}
-	for _, x := range moved(c.Cases) {
-		if within[x.Name] != x.Sign {
-			x.Name = nameOfCase(x.Name)
-			found = append(found, x)
-		}
-	}
+	found = append(found, c.alone()...)
 	slices.SortStableFunc(found, func(a, b CaseChange) int {
 		return cmp.Compare(math.Abs(math.Log(b.Change)), math.Abs(math.Log(a.Change)))
 	})
@@ -83,6 +74,23 @@ func (c *Comparison) named() (parts []string) {
 		parts = append(parts, fmt.Sprintf("%d more changed", n))
 	}
 	return parts
+}
+
+// alone are the cases that changed, and not with their variant as a whole.
+func (c *Comparison) alone() (all []CaseChange) {
+	within := make(map[string]int)
+	for _, f := range c.Families {
+		for _, name := range f.Cases {
+			within[name] = f.Sign
+		}
+	}
+	for _, x := range moved(c.Cases) {
+		if within[x.Name] != x.Sign {
+			x.Name = nameOfCase(x.Name)
+			all = append(all, x)
+		}
+	}
+	return all
 }
 
 // nameOfCase is a case's name as people say it: the variant first.

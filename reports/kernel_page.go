@@ -44,7 +44,7 @@ func KernelDocument(k *profiles.Kernel, res *results.Set) *doc.Document {
 		x.Doubts = append(x.Doubts, doc.Doubt{Text: term.Text(text)})
 	}
 	if k.Rounds < k.Planned {
-		x.Doubts = append(x.Doubts, doc.Doubt{Text: fewerRounds(k.Rounds, k.Planned)})
+		x.Grave = []string{fewerRounds(k.Rounds, k.Planned)}
 	}
 	x.Add((&doc.Section{ID: "measured", Heading: "Measured"}).Add(kernelRunSheet(k)))
 	if loop, perWeights := k.LoopMix(); loop.Total() > 0 {

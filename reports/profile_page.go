@@ -54,7 +54,7 @@ func ProfileDocument(p *profiles.Profile, res *results.Set, filter profiles.Filt
 	}
 	for _, t := range p.Tests {
 		if n := len(t.Passes); n < p.Planned {
-			x.Doubts = append(x.Doubts, doc.Doubt{Text: t.String() + ": " + fewerRounds(n, p.Planned)})
+			x.Grave = append(x.Grave, t.String()+": "+fewerRounds(n, p.Planned))
 		}
 	}
 	for i, t := range slices.Backward(p.Tests) { // tokens first, prompts second
@@ -210,14 +210,10 @@ func shareInterval(f noise.Figure) string {
 
 // figureSpread is the wider side of an interval, as the tables show it.
 func figureSpread(f noise.Figure) string {
-	share := max(f.Hi/f.Center-1, 1-f.Lo/f.Center)
-	switch {
-	case !f.Bounded() || !(f.Center > 0):
+	if !f.Bounded() || !(f.Center > 0) {
 		return ""
-	case !(share < 9):
-		return unknownSpread
 	}
-	return "±" + percent(share)
+	return formatSpread(max(f.Hi/f.Center-1, 1-f.Lo/f.Center))
 }
 
 // fewerRounds says of a run that was interrupted how many rounds its medians are of.

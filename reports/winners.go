@@ -33,11 +33,6 @@ func (s *ranking) fastest() []*caseStats {
 	return first
 }
 
-// ratio is how many times longer a variant takes than the fastest.
-func (s *ranking) ratio(variant string) float64 {
-	return s.diffs[slices.Index(s.ranked, s.find(variant))].Ratio
-}
-
 // rank orders the variants by how many times longer they take than the fastest; ok is false if none was
 // timed.
 func (d *digest) rank(t *task, p panel) (s *ranking, ok bool) {

@@ -52,7 +52,7 @@ or of two machines, which onebit report shows side by side.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&c.Filter, "filter", "", "use only benchmarks that match `EXPR`")
-	flags.BoolVar(&c.all, "all", false, "show every case, not only those beyond noise")
+	flags.BoolVar(&c.all, "all", false, "show every case, and not the first screen alone")
 	flags.BoolVar(&c.json, "json", false, "print the verdict and all cases as JSON")
 	flags.StringVarP(&c.out, "output", "o", "", "write index.html and results.txt, for report, to `DIR`")
 	flags.BoolVar(&c.force, "force", false, forceUsage)
@@ -66,7 +66,7 @@ func (c *comparison) compare(cmd *cobra.Command, old, new string) error {
 		return err
 	}
 	d := found.Document(c.all)
-	if err := printDocument(cmd, d, c.json, false); err != nil || c.out == "" {
+	if err := printDocument(cmd, d, c.json, !c.all); err != nil || c.out == "" {
 		return err
 	}
 	return recordInto(cmd, c.out, d, c.force, found.Sidecar(c.all))

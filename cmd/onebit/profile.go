@@ -44,6 +44,7 @@ type profileFlags struct {
 	out     string
 	force   bool
 	asJSON  bool
+	all     bool
 
 	filter profile.Filter
 	meter  *counters.Meter // nil without --counters
@@ -107,6 +108,7 @@ disassembles.
 	flags.StringVar(&f.machine, "machine", "", "take the ceilings from this results `FILE` of onebit machine, with as many threads (default: measure them, in a second)")
 	flags.StringVarP(&f.out, "output", "o", "", "write the profile to `DIR`")
 	flags.BoolVar(&f.force, "force", false, forceUsage)
+	flags.BoolVar(&f.all, "all", false, "show every table, as --op, --block and --counters do, and not the first screen alone")
 	flags.BoolVar(&f.asJSON, "json", false, "print JSON instead of tables")
 	return cmd
 }
@@ -295,7 +297,7 @@ func (f *profileFlags) publish(cmd *cobra.Command, p *profile.Profile, res *resu
 		res = &results.Set{}
 	}
 	d := reports.ProfileDocument(p, res, f.filter)
-	err := printDocument(cmd, d, f.asJSON, false)
+	err := printDocument(cmd, d, f.asJSON, f.brief())
 	if f.out == "" || len(res.Samples) == 0 {
 		return err
 	}
@@ -304,6 +306,9 @@ func (f *profileFlags) publish(cmd *cobra.Command, p *profile.Profile, res *resu
 	return errors.Join(err, f.intoFolder(cmd, file, side, reports.ProfileDocument(p, res, profile.Filter{}),
 		doc.File{Name: "trace.json", Write: p.WriteTrace}, doc.File{Name: "cpu.pprof", Write: p.WritePprof}))
 }
+
+// brief reports whether nothing was asked for that the first screen lacks.
+func (f *profileFlags) brief() bool { return !f.all && !f.counted && f.ops == nil && f.blocks == nil }
 
 // intoFolder writes a page and its sidecar beside the results, and then into them that it is there.
 func (f *profileFlags) intoFolder(cmd *cobra.Command, file *resultsFile, side reports.Sidecar, d *doc.Document, beside ...doc.File) error {

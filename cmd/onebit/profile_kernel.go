@@ -44,7 +44,7 @@ type kernelFlags struct {
 // that go with it.
 var (
 	kernelOnly = []string{"shape", "time", "rounds", "mca-cpu"}
-	kernelToo  = append([]string{"kernel", "output", "force", "json", "seed"}, kernelOnly...)
+	kernelToo  = append([]string{"kernel", "output", "force", "json", "all", "seed"}, kernelOnly...)
 )
 
 func (f *kernelFlags) register(flags *pflag.FlagSet) {
@@ -202,7 +202,7 @@ func (f *profileFlags) publishKernel(cmd *cobra.Command, k *profile.Kernel, res 
 	side := reports.Sidecar{Kind: "kernel", Of: k}
 	res.Settings = append(res.Settings, side.Settings()...)
 	d := reports.KernelDocument(k, res)
-	err := printDocument(cmd, d, f.asJSON, false)
+	err := printDocument(cmd, d, f.asJSON, f.brief())
 	if f.out == "" || len(res.Samples) == 0 {
 		return err
 	}

@@ -393,7 +393,7 @@ func (f *Figure) SVG() (string, error) {
 	if f.fullWidth() < Width {
 		class = ` class="narrow"`
 	}
-	label := html.EscapeString(strings.TrimSpace(f.Heading + ". " + f.Reading))
+	label := html.EscapeString(strings.TrimPrefix(strings.TrimSpace(f.Heading+". "+f.Reading), ". "))
 	return fmt.Sprintf(`<svg role="img"%s aria-label="%s" viewBox="0 0 %.0f %.0f">%s%s</g></svg>`, class, label, f.fullWidth().Points(), f.FullHeight().Points(), body, spotsSVG(spots)), nil
 }
 

@@ -53,7 +53,11 @@ func RowSpot(row float64, text string) Spot {
 }
 
 func (s Spot) Plot(c draw.Canvas, p *plot.Plot) {
-	page, ok := c.Canvas.(onPaper)
+	within := c.Canvas
+	for inner, ok := within.(draw.Canvas); ok; inner, ok = within.(draw.Canvas) { // as gonum cuts it up
+		within = inner.Canvas
+	}
+	page, ok := within.(onPaper)
 	if !ok || page.spots == nil {
 		return
 	}
