@@ -65,5 +65,5 @@
 // runs for models/engine/metal; on Linux the tests of all three run on
 // metal/softmetal.
 //
-// What each package may import is a table in deps_test.go.
+// The imports that each package may have are a table in deps_test.go.
 package onebit

@@ -23,11 +23,11 @@
 //     of how many operations fill the time that is left for the group.
 //  3. Rounds. In each round every case gives one sample, in up to 50 slices of 0.25
 //     to 1 ms. Passes over the cases take a slice of each, the cases of a class one
-//     after the other, in an order drawn anew from the seed. So whoever are compared
+//     after the other, in an order drawn anew from the seed. So cases that are compared
 //     are neighbours in time, and whatever drifts (clock frequency, temperature,
 //     neighbours on the machine) meets them alike, as does what lasts for
 //     milliseconds. Running one case after another would not do that. The sample is
-//     the median of its slices: whoever interrupts fewer than half of them does not
+//     the median of its slices: an interrupt of fewer than half of them does not
 //     move it. A case whose operation is long has fewer slices, or one; and one that
 //     takes ten times as long as another of the same work and class has few
 //     operations, for it needs no telling apart.

@@ -17,6 +17,6 @@
 // use it are done, for they hold it themselves; memory that was wrapped must
 // stay mapped until then.
 //
-// Whoever opens something closes it, a [Device] last. Closing twice does
+// The caller closes what it opened, a [Device] last. Closing twice does
 // nothing.
 package metal

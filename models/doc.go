@@ -70,7 +70,7 @@
 // gate and up, so that an engine may quantize their input once. On the CPU, a
 // decoded token allocates nothing.
 //
-// What a block keeps of its text is the architecture's to say: keys and values,
+// The architecture says what a block keeps of its text: keys and values,
 // or a matrix that each token updates. [Session.Truncate] goes back where there
 // are positions to go back to; a text of qwen35 can only begin anew, which a
 // conversation does by itself when its earlier turns change.

@@ -40,7 +40,7 @@
 //
 //	nmse         Σ(y−r)² / Σr², r the float64 product with the float activations
 //	act-nmse     the same for the float64 product with the quantized activations:
-//	             what the scheme costs, whoever multiplies
+//	             what the scheme costs, in any kernel
 //	kernel-nmse  y against that product: what the kernel adds
 //	max-abs-err  max|y−r|
 //
@@ -92,7 +92,7 @@
 //	           the caches before, if they hold them
 //	DotPeak    multiply-adds in registers; bf16 adds to float32
 //	RoundTrip  between two threads, each bound to a CPU
-//	Dispatch   a pool's threads get a task of no work each, and whoever is first does it
+//	Dispatch   a pool's threads get a task of no work each, which the first thread does
 //	Gather     a pool's threads get a task each in which they wait until all have begun;
 //	           estimated-ns is what threads.DispatchTime, by which work is shared or
 //	           not, takes it for
@@ -187,8 +187,8 @@
 //
 // is where the time goes: of operation O in block B (or outside them), per
 // token of a tg test or per prompt. It is observed in 6 passes, which no other
-// timing contains, a sample each, after one that warms up. What a pass spends
-// between its operations, observing included, is the operation unattributed, so
+// timing contains, a sample each, after one that warms up. The time between
+// operations, observing included, is the operation unattributed, so
 // that all add up to the pass: what observing costs is no more than twice that,
 // for a reading of the clock falls half into the operation.
 //
@@ -230,12 +230,12 @@
 // after a batch of two tokens and after one more must equal to the bit those
 // of the variant unrolled, and the logits after 17 tokens must be the same
 // whether they came in a batch or one by one. The reference rounds no
-// activations: its logits must be near. Of several processes of a run only the
-// first compares with unrolled, which takes seconds. Of a model with more than 3 Gi
+// activations: its logits must be near. Only the first of several processes
+// compares with unrolled, which takes seconds. If a model has more than 3 Gi
 // multiply-adds a token in its blocks, unrolled computes some of them alone, as if
 // the model had no others: the first, the last and as many between, at even
 // distances, as take no more, among them one of each kind; and the head. A warning
-// names them. What is the same in a batch and one by one is the whole model.
+// names them. The whole model must be the same in a batch and one by one.
 //
 // The engine of GPUs has tests of its own,
 //
@@ -252,6 +252,6 @@
 //
 // Groups are one model's tests of one kind on one number of threads. The
 // models of a file on the same threads stay open from group to group, in all
-// variants that are compared. Those for whose packed weights memory has no
-// room are left out, with a warning.
+// variants that are compared. A variant for whose packed weights memory has
+// no room is left out, with a warning.
 package cases

@@ -1,6 +1,6 @@
 // Package counters counts what the processor and the system do while a program
 // works: cycles, instructions, misses, page faults, switches, energy. Nothing
-// needs root. What can't be counted has a reason, which names what would help.
+// needs root. An event that can't be counted has a reason, which names the remedy.
 //
 // # Sources
 //

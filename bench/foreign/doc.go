@@ -13,9 +13,8 @@
 // A number that follows from another one by its definition is computed, with a
 // warning: the time of a test from its tokens per second.
 //
-// What a program says of the machine and of itself goes to the header. What
-// tells two of its results apart, and has no key in package names, is a key
-// under the program's own name.
+// A program's words about the machine and itself go to the header. A parameter of its
+// results that has no key in package names is a key under the program's own name.
 //
 // # Processes
 //

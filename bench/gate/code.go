@@ -45,7 +45,7 @@ func (c *Code) Sentences() (said []string) {
 	reached, all := len(c.Reached), len(c.Same)+len(c.Reached)
 	switch {
 	case c.Unknown != "":
-		return []string{"Whether the code of a benchmark is the same could not be told: " + term.Text(c.Unknown) + "."}
+		return []string{"The code of benchmarks could not be compared: " + term.Text(c.Unknown) + "."}
 	case all == 0:
 		return nil
 	case all == 1 && reached == 1:

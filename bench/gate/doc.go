@@ -4,7 +4,7 @@
 // # What is measured
 //
 // A benchmark is run on three sides: base, head, and control, which is base once
-// more. What runs the same code on both sides (package reach) is not measured,
+// more. A benchmark that runs the same code on both sides (package reach) is not measured,
 // unless that is asked for. In each round every side of a test binary is linked anew with another
 // seed of the linker's -randlayout, so that functions lie where they have not
 // lain before; a process is started for each measurement, with an environment
@@ -21,7 +21,7 @@
 // that they have, so that the interval covers processes alone.
 //
 // A process counts if it printed exactly the results that were asked for and
-// ended as tests do that pass. What it has started is ended with it.
+// ended as tests do that pass. The programs that it started end with it.
 //
 // Base is checked out of the repository into a directory of its own, with an
 // index of its own: nothing is written to the repository, and nothing has to be

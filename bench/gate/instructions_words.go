@@ -53,7 +53,7 @@ func (r *Report) counted() (sentences []string) {
 	}
 	sentences = append(sentences, said[:min(len(said), mostCounted)]...)
 	if n := len(said) - mostCounted; n > 0 {
-		sentences = append(sentences, fmt.Sprintf("Of %s more the counts are in --json and in the results of -o.", count.Of(n, "benchmark")))
+		sentences = append(sentences, fmt.Sprintf("The counts of %s more are in --json and in the results of -o.", count.Of(n, "benchmark")))
 	}
 	return append(sentences, r.refused()...)
 }

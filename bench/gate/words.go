@@ -186,7 +186,7 @@ func (r *Report) hidden(n int) string {
 		most = max(most, f.Change.Hi)
 	}
 	if math.IsInf(most, 1) {
-		return fmt.Sprintf("Of %d undecided nothing is known yet.", n)
+		return fmt.Sprintf("Nothing is known yet of %d undecided.", n)
 	}
 	return fmt.Sprintf("A slowdown of more than %.1f%% in any of %d undecided would have been seen.", 100*math.Expm1(most), n)
 }

@@ -43,7 +43,7 @@
 // the two statistics half. [History.Shuffled] counts how often histories in which
 // nothing can have changed have a change: those of the same points in random order.
 //
-// What no order of points can tell is why the level changed: a machine that was
+// No order of points can tell why the level changed: a machine that was
 // replaced under the same name, a new kernel or a drift over weeks is a change
 // too, and noise that carries over from point to point makes false alarms common:
 // with 0.3 of it, half of the histories of 10 series have one. [Trends].Alike measures how much neighbouring points resemble each other

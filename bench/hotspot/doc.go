@@ -8,5 +8,5 @@
 //	Analyze      what llvm-mca says bounds a loop
 //
 // All of it needs no rights beyond those of a user, and no debugging information.
-// What a machine lacks is an error that says so.
+// A source that a machine lacks is an error that says so.
 package hotspot

@@ -14,7 +14,7 @@
 //	Head/model=M/variant=V/act=A/packing=P/threads=N/head=F
 //	Logits/model=M/engine=E/variant=V/act=A/weights=random/tokens=N
 //
-// The engine is there if it is not cpu. What a GPU does has no threads. Texts is how
+// The engine is there if it is not cpu. A GPU's work has no threads. Texts is how
 // many are decoded together, text a real one (none: random tokens), drafts the most
 // tokens that are drafted for a pass.
 //

@@ -26,8 +26,8 @@
 //	MACs ÷ peak of int8, or of float32 where the operation computes in it
 //	Dispatches × time of an empty dispatch
 //
-// The longest is the operation's [Bound]. What the operation takes beyond it is
-// what could be won. The parts overlap in a perfect program; a program in which
+// The longest is the operation's [Bound]. The operation's time beyond it
+// could be won. The parts overlap in a perfect program; a program in which
 // they follow each other takes up to their sum.
 //
 // # What if

@@ -28,11 +28,11 @@
 // A name is Benchmark, a base name, and keys, followed by -GOMAXPROCS unless
 // that is 1: just as go test prints it for the same cases ([onebit/bench.RunTesting]).
 //
-// Models that have one name and different weights are told apart by what reads
-// results ([TellApart]): they are never pooled, and never compared.
+// Models that have one name and different weights are kept apart by the
+// reader ([TellApart]): they are never pooled, and never compared.
 //
 // Values that are computed and not measured (errors, packed bytes) stand on
-// every line of their case. Those measured once (packing time, peak memory)
+// every line of their case. Values that are measured once (packing time, peak memory)
 // stand on the first line only, for a reader that counted them ten times would
 // find significance in noise.
 //

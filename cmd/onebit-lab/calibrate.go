@@ -67,9 +67,9 @@ all is measured all the same) or slower (one of 20 cases has a --share of work a
 	flags.IntVar(&f.gates, "gates", 200, "play to `N` gates of each size")
 	flags.Float64SliceVar(&f.sizes, "sizes", []float64{0, 1, 2, 3, 5, 10}, "how much slower cases are, in `PERCENT` (default: 0, 1, 2, 3, 5 and 10)")
 	flags.Lookup("sizes").DefValue = ""
-	flags.IntVar(&f.real, "end-to-end", 0, "gate so many real programs")
+	flags.IntVar(&f.real, "end-to-end", 0, "gate this many real programs")
 	flags.StringVar(&f.change, "change", string(calibrate.Moved), "with --end-to-end, what head differs by: moved, measured or slower")
-	flags.Float64Var(&f.share, "share", 5, "with --change slower, add so many `PERCENT` of work")
+	flags.Float64Var(&f.share, "share", 5, "with --change slower, add this `PERCENT` of work")
 	flags.DurationVar(&f.budget, "budget", 5*time.Minute, "of each gate; with --record, record for so long")
 	flags.DurationVar(&f.process, "process", 0, "with --record, processes measure for so long (default: as a gate's)")
 	flags.IntVar(&f.cpus, "cpu", 0, "with --record and --end-to-end, GOMAXPROCS of what is measured (default: all)")

@@ -41,7 +41,7 @@ other SIMD variant that runs here, and streaming. A --filter chooses among all
 variants, those in pure Go and the reference too, which take patience, and among one
 thread and all.
 
-A model of 27 billion weights wants -p 64 -n 8 --lockstep 4. Of models with more than
+A model of 27 billion weights wants -p 64 -n 8 --lockstep 4. If a model has more than
 3 Gi multiply-adds a token, some blocks are verified against pure Go, not all, and
 the report says which.
 

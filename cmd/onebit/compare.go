@@ -20,7 +20,7 @@ func newCompare() *cobra.Command {
 	var c comparison
 	cmd := &cobra.Command{
 		Use:     "compare OLD NEW",
-		Short:   "What changed between two results files, beyond noise",
+		Short:   "Name the changes between two results files, beyond noise",
 		Example: "  onebit compare old/results.txt onebit-report/results.txt",
 		Long: `Compare two results files: a verdict by name, what could be told apart at all, the
 command that would decide the rest, and the cases that differ by more than two runs of

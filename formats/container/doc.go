@@ -9,6 +9,6 @@
 //	             the header's Parser   │
 //	                                   └─ Populate, Release: the pages of a tensor
 //
-// What a Parser finds is checked by it: a [File] takes every [TensorInfo] for
+// A Parser checks its findings: a [File] takes every [TensorInfo] for
 // one whose bytes lie in the file.
 package container

@@ -88,5 +88,5 @@
 //
 // A type says nothing about the basis that weights are in. Bonsai 2 rotates them by
 // a Hadamard matrix, in files of pq2_0, ptq1_0 and also q2_0; that is stated by
-// metadata (prism.hadamard.*), which is for those who multiply to heed.
+// metadata (prism.hadamard.*), which callers that multiply must heed.
 package gguf

@@ -13,15 +13,15 @@
 //	reached = flood from benchmark, TestMain and every init (as the linker's search)
 //	same    = all that is reached has the same digest on both sides, both ways
 //
-// What a symbol's digest covers: kind, flags, size, bytes, and of each relocation
+// A symbol's digest covers: kind, flags, size, bytes, and of each relocation
 // its place, kind, addend and target. A target goes by its name, or by its own
 // digest if its name is only a number in its package (..stmp_7). Line tables and
-// debugging information are no part of it. Of a type that never becomes an
-// interface the layout counts, and not its methods.
+// debugging information are no part of it. If a type never becomes an
+// interface its layout counts, and not its methods.
 //
 // A method is reached if its type may be in an interface and a method of that name
 // and type is called through some interface, or reflection may call any: then all.
-// What runs outside the program can't be known: a benchmark that starts other
+// Code outside the program can't be known: a benchmark that starts other
 // programs, or loads plugins, is not the same. Nor is any of a program whose packages
 // have other flags for the linker of C (#cgo LDFLAGS), or that has another GODEBUG, or where the collector of garbage has much more or less to look through. Files that it may read are compared
 // by content: those of its package's testdata, and if code outside of Go itself leads to
