@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"onebit/bench"
 	"onebit/bench/names"
 	"onebit/bench/noise"
-	"onebit/bench/profile"
 	"onebit/bench/results"
 	"onebit/formats"
 	"onebit/internal/clock"
@@ -34,117 +34,190 @@ type ForecastOptions struct {
 var forecastShapes = []formats.Shape{{Rows: 2048, Cols: 2048}, {Rows: 6144, Cols: 2048}}
 
 // MeasureForecast measures a machine in about ten seconds.
+//
+// Memory's rate changes within seconds where the system moves threads (package bench). So
+// products take turns with reading: of a format the share is known of the bytes that
+// reading alone had in the same round, and one rate serves all formats, the median of all
+// rounds. A kernel that is bound by its arithmetic has a time instead, which does not
+// change with memory's rate.
 func MeasureForecast(ctx context.Context, opt ForecastOptions) (m *forecast.Machine, err error) {
 	if opt.Formats == nil {
 		opt.Formats = forecast.Formats()
 	}
 	env := newEnv([]int{opt.Threads}, opt.Host)
 	defer func() { err = errors.Join(err, env.close()) }()
-	env.setCold(opt.Host, 1)
-	c, err := opt.ceilings(env.pool(opt.Threads))
+	env.setCold(opt.Host, 2) // two shapes are there at once
+	c, err := measureCeilings(env.pool(opt.Threads), opt.Host)
 	if err != nil {
 		return nil, err
 	}
-	m = &forecast.Machine{Threads: opt.Threads, Read: c.Levels[len(c.Levels)-1].Rate, Int8: c.Int8, Float32: c.Float32, Formats: map[string]forecast.Rate{}}
+	m = &forecast.Machine{Threads: opt.Threads, Int8: c.Int8, Float32: c.Float32, Formats: map[string]forecast.Rate{}}
 	if a := opt.Host.MemAvailable; a.OK() {
 		m.Available = int64(a.V)
 	}
+	var all []formatRate
+	var reads, trips []float64
 	for i, t := range opt.Formats {
 		if opt.Progress != nil {
 			opt.Progress(t.Name, i, len(opt.Formats))
 		}
-		rate, err := measureRate(ctx, env, t, opt.Threads, m.Read)
+		rate, err := measureRate(ctx, env, t, opt.Threads)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", t.Name, err)
 		}
-		m.Formats[t.Name] = rate
+		all, reads, trips = append(all, rate), append(reads, rate.reads...), append(trips, rate.trips...)
+	}
+	m.Read, m.RoundTrip = interval(reads), interval(trips)
+	if opt.Ceilings != nil {
+		if m.Read.Center, err = opt.Ceilings.Read(0, opt.Threads, true); err != nil {
+			return nil, err
+		}
+		m.Read.Low, m.Read.High = m.Read.Center, m.Read.Center
+		if m.Int8, _, err = opt.Ceilings.Dot(opt.Threads); err != nil {
+			return nil, err
+		}
+	}
+	for i, t := range opt.Formats {
+		m.Formats[t.Name] = all[i].at(m.Read)
 	}
 	return m, nil
 }
 
-// ceilings measures them, but for those of a file.
-func (opt *ForecastOptions) ceilings(pool *kernels.Pool) (profile.Ceilings, error) {
-	c, err := measureCeilings(pool, opt.Host)
-	if err != nil || opt.Ceilings == nil {
-		return c, err
-	}
-	dram := &c.Levels[len(c.Levels)-1]
-	if dram.Rate, err = opt.Ceilings.Read(0, opt.Threads, true); err == nil {
-		c.Int8, _, err = opt.Ceilings.Dot(opt.Threads)
-	}
-	return c, err
+// A formatRate is what was measured of a format's products, for any rate of memory.
+type formatRate struct {
+	forecast.Rate
+	time    line      // by seconds
+	read    line      // by the bytes that are read alone in a product's time
+	perByte float64   // weights of a packed byte
+	reads   []float64 // bytes a second, by round
+	trips   []float64 // nanoseconds of a cache line's round trip between two threads, by round
 }
 
-// A timing is that of a shape's products.
-type timing struct {
-	weights float64
-	column  quartiles // seconds of a product with one column, from memory
-	batch   quartiles // of one with promptColumns
-	bytes   int       // that a product reads
-	nmse    float64
+// A line is a product's cost: what it takes whatever its size, and its packed bytes for each
+// unit beyond.
+type line struct {
+	fixed float64
+	bytes forecast.Interval
+}
+
+// lineOf makes a line of the costs of a small and a large product.
+func lineOf(less, more []float64, small, large int) (l line) {
+	a, b := interval(less), interval(more)
+	l.bytes.Center = float64(large-small) / max(b.Center-a.Center, b.Center/1e3)
+	l.bytes.Low, l.bytes.High = l.bytes.Center*b.Center/b.High, l.bytes.Center*b.Center/b.Low
+	l.fixed = max(0, a.Center-float64(small)/l.bytes.Center)
+	return l
+}
+
+// memoryBound is the share of reading alone from which on memory's rate is taken to bound a
+// kernel. Those with SIMD are at 0.7 and more, those without at a tenth.
+const memoryBound = 0.5
+
+// at is the rate where memory has these bytes a second.
+func (r formatRate) at(read forecast.Interval) forecast.Rate {
+	r.Share = r.read.bytes.Center
+	l, times := r.time, forecast.Interval{Center: 1, Low: 1, High: 1}
+	if r.Share >= memoryBound {
+		l, times = r.read, read
+	}
+	r.Fixed = l.fixed / times.Center
+	r.Decode = forecast.Interval{
+		Center: l.bytes.Center * times.Center * r.perByte, Low: l.bytes.Low * times.Low * r.perByte, High: l.bytes.High * times.High * r.perByte,
+	}
+	return r.Rate
 }
 
 const promptColumns = 128
 
-// measureRate times the best kernel of a format on both shapes.
-func measureRate(ctx context.Context, env *env, t *formats.Type, threads int, read float64) (forecast.Rate, error) {
+// measureRate times the best kernel of a format on both shapes, by turns with reading.
+func measureRate(ctx context.Context, env *env, t *formats.Type, threads int) (r formatRate, err error) {
 	v, err := kernels.Best(t.Name)
 	if err != nil {
-		return forecast.Rate{}, err
+		return r, err
 	}
-	var at [2]timing
+	c := config{variant: v, threads: threads, cold: true}
+	var products [2]*matvec
 	for i, s := range forecastShapes {
-		if err := ctx.Err(); err != nil {
-			return forecast.Rate{}, err
-		}
 		src := Synthetic([]*formats.Type{t}, []formats.Shape{s}, 1)
 		if src == nil {
-			return forecast.Rate{}, fmt.Errorf("no matrix of %dx%d", s.Rows, s.Cols)
+			return r, fmt.Errorf("no matrix of %dx%d", s.Rows, s.Cols)
 		}
-		g := &group{src: src[0], env: env, seed: 1}
-		if at[i], err = timeProducts(ctx, g, config{variant: v, threads: threads, cold: true}, i == 0); err != nil {
-			return forecast.Rate{}, err
+		instance, err := newMatvec(&group{src: src[0], env: env, seed: 1}, c)
+		if err != nil {
+			return r, err
 		}
+		defer func() { err = errors.Join(err, instance.Close()) }()
+		products[i] = instance.(*matvec)
 	}
-	small, large := at[0], at[1]
-	line := func(a, b float64) (perSecond float64) { return (large.weights - small.weights) / max(b-a, b/1e3) }
-	rate := forecast.Rate{Kernel: v.Name, NMSE: small.nmse}
-	rate.Decode.Center = line(small.column.Median, large.column.Median)
-	rate.Decode.Low = rate.Decode.Center * large.column.Median / large.column.Upper
-	rate.Decode.High = rate.Decode.Center * large.column.Median / large.column.Lower
-	rate.Fixed = max(0, small.column.Median-small.weights/rate.Decode.Center)
-	rate.Share = rate.Decode.Center * float64(large.bytes) / large.weights / read
-	rates := []float64{promptColumns * small.weights / small.batch.Median, promptColumns * large.weights / large.batch.Median}
-	rate.Prompt = forecast.Interval{Center: rates[1], Low: min(slices.Min(rates), rates[1]*large.batch.Median/large.batch.Upper), High: max(slices.Max(rates), rates[1]*large.batch.Median/large.batch.Lower)}
-	return rate, nil
-}
-
-// timeProducts times products with one column and with many. What it checks first holds
-// for a format, in any shape.
-func timeProducts(ctx context.Context, g *group, c config, check bool) (out timing, err error) {
-	instance, err := newMatvec(g, c)
+	small, large := products[0], products[1]
+	if r.NMSE, err = small.nmse(); err != nil { // in any shape
+		return r, err
+	}
+	instance, err := ceiling{group: large.group, config: c, bytes: large.bytes()}.setup()
 	if err != nil {
-		return out, err
+		return r, err
 	}
 	defer func() { err = errors.Join(err, instance.Close()) }()
-	m := instance.(*matvec)
-	out = timing{weights: float64(g.src.Rows) * float64(g.src.Cols), bytes: len(m.packed.warm.Data)}
-	if check {
-		if out.nmse, err = m.nmse(); err != nil {
-			return out, err
+	trip := newRoundTrip(env.pool(threads))
+	took, err := byTurns(func() {
+		for _, m := range trip.Probe() {
+			r.trips = append(r.trips, m.Value)
 		}
+	}, runs(ctx, instance), runs(ctx, small), runs(ctx, large))
+	if err != nil {
+		return r, err
 	}
-	if out.column, err = timed(func(n int) error { return m.Run(ctx, n) }); err != nil {
-		return out, err
+	r.Kernel = v.Name
+	r.fill(took, small, large)
+	took, err = byTurns(func() {}, small.batches(ctx), large.batches(ctx))
+	if err != nil {
+		return r, err
 	}
-	x, y := slices.Repeat(g.x, promptColumns), make([]float32, g.src.Rows*promptColumns)
-	out.batch, err = timed(func(n int) error {
+	rates := slices.Concat(small.ratesOf(took[0]), large.ratesOf(took[1]))
+	r.Prompt = interval(rates)
+	r.Prompt.Center = interval(large.ratesOf(took[1])).Center
+	r.Prompt.Low, r.Prompt.High = min(r.Prompt.Low, r.Prompt.Center), max(r.Prompt.High, r.Prompt.Center)
+	return r, nil
+}
+
+// fill makes lines of the rounds: of reading, and of products of the small and the large
+// shape.
+func (r *formatRate) fill(took [][]float64, small, large *matvec) {
+	bytes := float64(large.bytes())
+	var less, more []float64
+	for i, read := range took[0] {
+		r.reads = append(r.reads, bytes/read)
+		less, more = append(less, took[1][i]*bytes/read), append(more, took[2][i]*bytes/read)
+	}
+	r.time = lineOf(took[1], took[2], small.bytes(), large.bytes())
+	r.read = lineOf(less, more, small.bytes(), large.bytes())
+	r.perByte = large.weights() / bytes
+}
+
+func (m *matvec) bytes() int       { return len(m.packed.warm.Data) }
+func (m *matvec) weights() float64 { return float64(m.group.src.Rows) * float64(m.group.src.Cols) }
+
+// batches multiplies promptColumns columns.
+func (m *matvec) batches(ctx context.Context) func(n int) error {
+	x, y := slices.Repeat(m.group.x, promptColumns), make([]float32, m.group.src.Rows*promptColumns)
+	return func(n int) error {
 		for range n {
 			m.pool.MatMul(y, m.variant, m.packed.warm, x, promptColumns)
 		}
 		return ctx.Err()
-	})
-	return out, err
+	}
+}
+
+// ratesOf are the multiply-adds a second of batches by the seconds of each.
+func (m *matvec) ratesOf(took []float64) (out []float64) {
+	for _, s := range took {
+		out = append(out, promptColumns*m.weights()/s)
+	}
+	return out
+}
+
+func runs(ctx context.Context, i bench.Instance) func(n int) error {
+	return func(n int) error { return i.Run(ctx, n) }
 }
 
 // nmse verifies a product, and returns its error.
@@ -167,43 +240,54 @@ func (m *matvec) nmse() (float64, error) {
 }
 
 const (
-	forecastSamples = 21 // of an operation, or as many as forecastTime has, and 3 at least
-	forecastSample  = 4 * time.Millisecond
-	forecastTime    = 150 * time.Millisecond
+	forecastRounds = 21 // or as many as forecastTime has, and leastRounds at least
+	leastRounds    = 3
+	forecastSample = 3 * time.Millisecond
+	forecastTime   = 250 * time.Millisecond
 )
 
-// timed samples an operation's seconds.
-func timed(run func(n int) error) (quartiles, error) {
-	once := func(n int) (time.Duration, error) {
+// byTurns samples the seconds of operations, each once a round, after what begins a round.
+func byTurns(begin func(), runs ...func(n int) error) (took [][]float64, err error) {
+	counts, took := make([]int, len(runs)), make([][]float64, len(runs))
+	once := func(i int) (d time.Duration, err error) {
 		start := clock.Now()
-		err := run(n)
+		err = runs[i](counts[i])
 		return clock.Since(start), err
 	}
-	n := 1
-	for {
-		d, err := once(n)
-		if err != nil {
-			return quartiles{}, err
+	for i := range runs {
+		counts[i] = 1
+		for {
+			d, err := once(i)
+			if err != nil {
+				return nil, err
+			}
+			if d >= forecastSample {
+				break
+			}
+			counts[i] *= 2
 		}
-		if d >= forecastSample {
-			break
-		}
-		n *= 2
 	}
-	var values []float64
-	for start := clock.Now(); len(values) < 3 || len(values) < forecastSamples && clock.Since(start) < forecastTime; {
-		d, err := once(n)
-		if err != nil {
-			return quartiles{}, err
+	for start := clock.Now(); len(took[0]) < leastRounds || len(took[0]) < forecastRounds && clock.Since(start) < forecastTime; {
+		begin()
+		for i := range runs {
+			d, err := once(i)
+			if err != nil {
+				return nil, err
+			}
+			took[i] = append(took[i], d.Seconds()/float64(counts[i]))
 		}
-		values = append(values, d.Seconds()/float64(n))
 	}
-	slices.Sort(values)
-	return quartiles{values[len(values)/4], values[len(values)/2], values[len(values)*3/4]}, nil
+	return took, nil
 }
 
-// quartiles are those of an operation's samples.
-type quartiles struct{ Lower, Median, Upper float64 }
+// interval is the median and the quartiles of values; 0 of none.
+func interval(values []float64) forecast.Interval {
+	if len(values) == 0 {
+		return forecast.Interval{}
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	return forecast.Interval{Center: sorted[len(sorted)/2], Low: sorted[len(sorted)/4], High: sorted[len(sorted)*3/4]}
+}
 
 // UseMeasured puts what a run of onebit bench models found in the place of what was
 // foretold, and returns of how many editions it knew more. A model's name is that of a

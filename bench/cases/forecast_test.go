@@ -20,7 +20,7 @@ func TestMeasureForecast(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if done != 2 || len(m.Formats) != 2 || !(m.Read > 0 && m.Int8 > 0 && m.Float32 > 0) {
+	if done != 2 || len(m.Formats) != 2 || !(m.Read.Low > 0 && m.Read.Low <= m.Read.High && m.Int8 > 0 && m.Float32 > 0) {
 		t.Fatalf("%+v after %d formats", m, done)
 	}
 	for name, r := range m.Formats {
@@ -38,7 +38,7 @@ func TestUseMeasured(t *testing.T) {
 	for _, f := range forecast.Formats() {
 		rates[f.Name] = forecast.Rate{Kernel: "b", Decode: forecast.Interval{Center: 1e9, Low: 1e9, High: 1e9}, Prompt: forecast.Interval{Center: 1e9, Low: 1e9, High: 1e9}}
 	}
-	all, err := forecast.All(&forecast.Machine{Threads: 2, Read: 1e10, Int8: 1e12, Float32: 1e11, Formats: rates})
+	all, err := forecast.All(&forecast.Machine{Threads: 2, Read: forecast.Interval{Center: 1e10}, Int8: 1e12, Float32: 1e11, Formats: rates})
 	if err != nil {
 		t.Fatal(err)
 	}

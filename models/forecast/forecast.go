@@ -42,7 +42,8 @@ type Rate struct {
 // A Machine is what was measured of one.
 type Machine struct {
 	Threads   int             `json:"threads"`
-	Read      float64         `json:"read_bytes_per_s"` // from memory, with all threads
+	Read      Interval        `json:"read_bytes_per_s"` // from memory, with all threads
+	RoundTrip Interval        `json:"roundtrip_ns"`     // of a cache line between two threads meanwhile; 0: not known
 	Int8      float64         `json:"int8_macs_per_s"`
 	Float32   float64         `json:"float32_macs_per_s"`
 	Available int64           `json:"available,omitempty"` // bytes of memory for a model; 0: not known
@@ -193,7 +194,7 @@ func Of(p *arch.Preset, e arch.Edition, m *Machine) (*Forecast, error) {
 		prompt.add(rate.Prompt.inverse(), weights, 0)
 	}
 	rest := elements(p.Config) * ElementTime
-	state := stateBytes(p, DecodeDepth) / m.Read
+	state := stateBytes(p, DecodeDepth) / m.Read.Center
 	decode.add(Interval{}, 0, rest+state)
 	prompt.add(Interval{}, 0, rest/float64(m.Threads)+attention(p.Config)/(m.Float32*AttentionShare))
 	f.Decode = Figure{Interval: decode.inverse().wider(ModelError)}
