@@ -38,7 +38,7 @@ func TestCodeSentences(t *testing.T) {
 		"This change reaches none of 2 benchmarks: what they run is the same code.": {Same: same},
 		"This change reaches 1 of 3 benchmarks.":                                    {Same: same, Reached: []Reached{{Benchmark{"p", "C"}, "reaches p.F, which differs"}}},
 		"This change reaches the one benchmark.":                                    {Reached: []Reached{{Benchmark{"p", "C"}, "reaches p.F, which differs"}}},
-		"The code of benchmarks could not be compared: no source.": {Unknown: "no source"},
+		"The code of benchmarks could not be compared: no source.":                  {Unknown: "no source"},
 	} {
 		got := append(c.Sentences(), "")[0]
 		if got != want {
