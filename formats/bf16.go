@@ -13,18 +13,18 @@ var BF16 = register(&Type{
 	Summary:  "bfloat16",
 	BlockLen: 1,
 	size:     func(rows, cols int) int { return rows * cols * 2 },
-	encode: func(t *Type, dst []byte, src []float32, rows, cols int) error {
+	encode: func(m Matrix, src []float32) error {
 		for i, x := range src {
 			h := half.BFromFloat32(x)
 			if !isFinite(half.BToFloat32(h)) {
-				return t.errorf("weight %v exceeds bfloat16", x).at(i/cols, i%cols, -1)
+				return m.Type.errorf("weight %v exceeds bfloat16", x).at(i/m.Cols, i%m.Cols, -1)
 			}
-			binary.LittleEndian.PutUint16(dst[2*i:], h)
+			binary.LittleEndian.PutUint16(m.Data[2*i:], h)
 		}
 		return nil
 	},
-	decode: func(_ *Type, dst []float32, src []byte, rows, cols, from, to int) error {
-		src = src[2*from*cols:]
+	decode: func(m Matrix, dst []float32, from, _ int) error {
+		src := m.Data[2*from*m.Cols:]
 		for i := range dst {
 			dst[i] = half.BToFloat32(binary.LittleEndian.Uint16(src[2*i:]))
 		}

@@ -53,13 +53,14 @@ func (l blocks) newType() *Type {
 	}
 }
 
-func (l blocks) encodeMatrix(t *Type, dst []byte, src []float32, rows, cols int) error {
+func (l blocks) encodeMatrix(m Matrix, src []float32) error {
+	dst := m.Data
 	for i := 0; i < len(src); i += l.weights {
 		w, block := src[i:i+l.weights], dst[:l.bytes]
 		d := l.scale(w)
 		h := half.FromFloat32(d)
 		if !half.IsFinite(h) {
-			return t.errorf("scale %v of the block exceeds fp16's 65504", d).at(i/cols, i%cols, -1)
+			return m.Type.errorf("scale %v of the block exceeds fp16's 65504", d).at(i/m.Cols, i%m.Cols, -1)
 		}
 		if h&0x7fff == 0 {
 			d, h = 0, 0
@@ -71,8 +72,8 @@ func (l blocks) encodeMatrix(t *Type, dst []byte, src []float32, rows, cols int)
 	return nil
 }
 
-func (l blocks) decodeRows(_ *Type, dst []float32, src []byte, rows, cols, from, to int) error {
-	src = src[from*cols/l.weights*l.bytes:]
+func (l blocks) decodeRows(m Matrix, dst []float32, from, _ int) error {
+	src := m.Data[from*m.Cols/l.weights*l.bytes:]
 	for len(dst) > 0 {
 		block := src[:l.bytes]
 		d := half.At(block[l.scaleAt:])
@@ -82,21 +83,21 @@ func (l blocks) decodeRows(_ *Type, dst []float32, src []byte, rows, cols, from,
 	return nil
 }
 
-func (l blocks) validateScales(t *Type, src []byte, rows, cols int) error {
-	err := l.validateFP16(t, src, cols, l.scaleAt)
+func (l blocks) validateScales(m Matrix) error {
+	err := l.validateFP16(m, l.scaleAt)
 	if err == nil && l.offsets > 0 {
-		err = l.validateFP16(t, src, cols, l.offsets)
+		err = l.validateFP16(m, l.offsets)
 	}
 	return err
 }
 
 // validateFP16 looks at the number at that byte of every block.
-func (l blocks) validateFP16(t *Type, src []byte, cols, first int) error {
-	for at := first; at < len(src); at += l.bytes {
-		h := binary.LittleEndian.Uint16(src[at:])
+func (l blocks) validateFP16(m Matrix, first int) error {
+	for at := first; at < len(m.Data); at += l.bytes {
+		h := binary.LittleEndian.Uint16(m.Data[at:])
 		if !half.IsFinite(h) {
 			i := at / l.bytes * l.weights
-			return t.errorf("block scale %v is not finite", half.ToFloat32(h)).at(i/cols, i%cols, at)
+			return m.Type.errorf("block scale %v is not finite", half.ToFloat32(h)).at(i/m.Cols, i%m.Cols, at)
 		}
 	}
 	return nil

@@ -45,7 +45,7 @@ func TestDecodesAsGGML(t *testing.T) {
 			}
 			block[1] &= 0xbf // a scale below 2
 			got, want := make([]float32, 32), [32]float32{}
-			if err := f.Dequantize(got, block, 1, 32); err != nil {
+			if err := f.Matrix(block, 1, 32).Dequantize(got); err != nil {
 				t.Fatal(err)
 			}
 			if decode(&want, half.At(block), block); firstDifference(got, want[:]) >= 0 {
@@ -68,13 +68,13 @@ func TestRecodeToBytes(t *testing.T) {
 			src[b+1] &= 0xbf // a scale below 2
 		}
 		there, want, got := zeroMatrix(t, Q8_0, rows, cols), make([]float32, rows*cols), make([]float32, rows*cols)
-		if ok, err := Recode(there, Q8_0, src, f, rows, cols); !ok || err != nil {
+		if ok, err := Recode(Q8_0.Matrix(there, rows, cols), f.Matrix(src, rows, cols)); !ok || err != nil {
 			t.Fatalf("%s: %v, %v", f.Name, ok, err)
 		}
-		if err := f.Dequantize(want, src, rows, cols); err != nil {
+		if err := f.Matrix(src, rows, cols).Dequantize(want); err != nil {
 			t.Fatal(err)
 		}
-		if err := Q8_0.Dequantize(got, there, rows, cols); err != nil {
+		if err := Q8_0.Matrix(there, rows, cols).Dequantize(got); err != nil {
 			t.Fatal(err)
 		}
 		if i := firstDifference(got, want); i >= 0 {

@@ -93,7 +93,7 @@
 //	                                         f32
 //
 // The codes behind the last column are 1, which is zero weight whatever the
-// activation; loom leaves them 0 (weight -1). [Type.Validate] insists, because a
+// activation; loom leaves them 0 (weight -1). [Matrix.Validate] insists, because a
 // kernel that multiplies whole words relies on it. Code 3 is an error.
 //
 // Quantizer: weights that are all -s, 0 or +s keep that s to the bit, so that
@@ -225,5 +225,5 @@
 // zeros, but in q6_k, whose scale is rounded up. A scale, or an f16 or bf16 weight,
 // too large for its type is an *Error with the place, never an infinity. Weights
 // that are not finite are refused in writing; in reading they are what the bytes
-// say, and [Type.Validate] finds them.
+// say, and [Matrix.Validate] finds them.
 package formats

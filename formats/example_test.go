@@ -24,24 +24,23 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	n, err := f.Bytes(rows, cols)
+	m, err := f.NewMatrix(rows, cols)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	data := make([]byte, n)
-	if err := f.Quantize(data, w, rows, cols); err != nil {
+	if err := m.Quantize(w); err != nil {
 		fmt.Println(err)
 		return
 	}
 	row := make([]float32, cols)
-	if err := f.DequantizeRows(row, data, rows, cols, 2, 3); err != nil {
+	if err := m.DequantizeRows(row, 2, 3); err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("%d bytes, row 2: %.1f\n", n, row)
-	data[2] = 0xff
-	fmt.Println(f.Validate(data, rows, cols))
+	fmt.Printf("%d bytes, row 2: %.1f\n", len(m.Data), row)
+	m.Data[2] = 0xff
+	fmt.Println(m.Validate())
 	// Output:
 	// 35 bytes, row 2: [-0.6 0.6 0.0]
 	// i2_s_x4: code 3 has no meaning at row 0, column 2, byte 2

@@ -9,15 +9,15 @@ var F16 = register(&Type{
 	Summary:  "16-bit floating point",
 	BlockLen: 1,
 	size:     func(rows, cols int) int { return rows * cols * 2 },
-	encode: func(t *Type, dst []byte, src []float32, rows, cols int) error {
-		half.Encode(dst, src)
-		if i := exponentF16.index(dst); i >= 0 {
-			return t.errorf("weight %v exceeds 65504", src[i]).at(i/cols, i%cols, -1)
+	encode: func(m Matrix, src []float32) error {
+		half.Encode(m.Data, src)
+		if i := exponentF16.index(m.Data); i >= 0 {
+			return m.Type.errorf("weight %v exceeds 65504", src[i]).at(i/m.Cols, i%m.Cols, -1)
 		}
 		return nil
 	},
-	decode: func(_ *Type, dst []float32, src []byte, rows, cols, from, to int) error {
-		decodeF16(dst, src[2*from*cols:])
+	decode: func(m Matrix, dst []float32, from, _ int) error {
+		decodeF16(dst, m.Data[2*from*m.Cols:])
 		return nil
 	},
 	validate: validateFloats(exponentF16),

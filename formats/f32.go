@@ -11,14 +11,14 @@ var F32 = register(&Type{
 	Summary:  "32-bit floating point",
 	BlockLen: 1,
 	size:     func(rows, cols int) int { return rows * cols * 4 },
-	encode: func(_ *Type, dst []byte, src []float32, rows, cols int) error {
+	encode: func(m Matrix, src []float32) error {
 		for i, x := range src {
-			binary.LittleEndian.PutUint32(dst[4*i:], math.Float32bits(x))
+			binary.LittleEndian.PutUint32(m.Data[4*i:], math.Float32bits(x))
 		}
 		return nil
 	},
-	decode: func(_ *Type, dst []float32, src []byte, rows, cols, from, to int) error {
-		src = src[4*from*cols:]
+	decode: func(m Matrix, dst []float32, from, _ int) error {
+		src := m.Data[4*from*m.Cols:]
 		for i := range dst {
 			dst[i] = math.Float32frombits(binary.LittleEndian.Uint32(src[4*i:]))
 		}

@@ -41,8 +41,8 @@ func FuzzDequantize(f *testing.F) {
 		data := zeroMatrix(t, ty, rows, cols)
 		w := make([]float32, rows*cols)
 		if len(seed) != len(data) {
-			wantError(t, ty, ty.Dequantize(w, seed, rows, cols), "bytes given")
-			wantError(t, ty, ty.Validate(seed, rows, cols), "bytes given")
+			wantError(t, ty, ty.Matrix(seed, rows, cols).Dequantize(w), "bytes given")
+			wantError(t, ty, ty.Matrix(seed, rows, cols).Validate(), "bytes given")
 		}
 		for i := range data {
 			if len(seed) > 0 {
@@ -50,7 +50,7 @@ func FuzzDequantize(f *testing.F) {
 			}
 		}
 
-		err, verr := ty.Dequantize(w, data, rows, cols), ty.Validate(data, rows, cols)
+		err, verr := ty.Matrix(data, rows, cols).Dequantize(w), ty.Matrix(data, rows, cols).Validate()
 		if err != nil {
 			wantError(t, ty, err, "code 3")
 			if verr == nil {
@@ -65,7 +65,7 @@ func FuzzDequantize(f *testing.F) {
 		}
 		one := make([]float32, cols)
 		for row := range rows {
-			if err := ty.DequantizeRows(one, data, rows, cols, row, row+1); err != nil {
+			if err := ty.Matrix(data, rows, cols).DequantizeRows(one, row, row+1); err != nil {
 				t.Fatal(err)
 			}
 			if i := firstDifference(one, w[row*cols:][:cols]); i >= 0 {
@@ -98,7 +98,7 @@ func FuzzQuantize(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := ty.Quantize(make([]byte, n), w, rows, cols); err != nil {
+		if err := ty.Matrix(make([]byte, n), rows, cols).Quantize(w); err != nil {
 			wantError(t, ty, err, "")
 			return
 		}
@@ -131,7 +131,7 @@ func FuzzRecode(f *testing.F) {
 				src[i] = seed[i%len(seed)]
 			}
 		}
-		if ok, err := Recode(dst, to, src, from, rows, cols); err != nil {
+		if ok, err := Recode(to.Matrix(dst, rows, cols), from.Matrix(src, rows, cols)); err != nil {
 			wantError(t, from, err, "is not finite")
 			return
 		} else if !ok {
@@ -140,18 +140,18 @@ func FuzzRecode(f *testing.F) {
 			}
 			return
 		}
-		if ok, err := Recode(back, from, dst, to, rows, cols); !ok || err != nil {
+		if ok, err := Recode(from.Matrix(back, rows, cols), to.Matrix(dst, rows, cols)); !ok || err != nil {
 			t.Fatalf("%s → %s cannot be undone: %v", from.Name, to.Name, err)
 		}
 		want, got := make([]float32, rows*cols), make([]float32, rows*cols)
-		if err := from.Dequantize(want, src, rows, cols); err != nil {
+		if err := from.Matrix(src, rows, cols).Dequantize(want); err != nil {
 			t.Fatal(err)
 		}
 		for _, m := range []struct {
 			f    *Type
 			data []byte
 		}{{to, dst}, {from, back}} {
-			if err := m.f.Dequantize(got, m.data, rows, cols); err != nil {
+			if err := m.f.Matrix(m.data, rows, cols).Dequantize(got); err != nil {
 				t.Fatal(err)
 			}
 			if i := firstDifference(got, want); i >= 0 {

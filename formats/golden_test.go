@@ -280,7 +280,7 @@ func TestGolden(t *testing.T) {
 			continue
 		}
 		written := rep(0xee, len(g.data)) // every byte must be
-		if err := f.Quantize(written, g.weights, g.rows, g.cols); err != nil {
+		if err := f.Matrix(written, g.rows, g.cols).Quantize(g.weights); err != nil {
 			t.Errorf("%s: %v", g.name, err)
 		} else if !bytes.Equal(written, g.data) {
 			t.Errorf("%s: Quantize gives\n% x, want\n% x", g.name, written, g.data)
@@ -290,12 +290,12 @@ func TestGolden(t *testing.T) {
 			want = g.weights
 		}
 		got := make([]float32, len(want))
-		if err := f.Dequantize(got, g.data, g.rows, g.cols); err != nil {
+		if err := f.Matrix(g.data, g.rows, g.cols).Dequantize(got); err != nil {
 			t.Errorf("%s: %v", g.name, err)
 		} else if i := firstDifference(got, want); i >= 0 {
 			t.Errorf("%s: weight %d decodes to %v, want %v", g.name, i, got[i], want[i])
 		}
-		if err := f.Validate(g.data, g.rows, g.cols); err != nil {
+		if err := f.Matrix(g.data, g.rows, g.cols).Validate(); err != nil {
 			t.Errorf("%s: %v", g.name, err)
 		}
 	}
@@ -320,7 +320,7 @@ func TestGoldenCode3(t *testing.T) {
 	} {
 		f := lookup(t, g.name)
 		got := make([]float32, g.cols)
-		if err := f.Dequantize(got, g.data, 1, g.cols); err != nil {
+		if err := f.Matrix(g.data, 1, g.cols).Dequantize(got); err != nil {
 			t.Errorf("%s: %v", g.name, err)
 		} else if i := firstDifference(got, g.decoded); i >= 0 {
 			t.Errorf("%s: weight %d decodes to %v, want %v", g.name, i, got[i], g.decoded[i])
@@ -358,7 +358,7 @@ func TestGoldenQ4K(t *testing.T) {
 		want = append(want, slices.Repeat([]float32{x}, 32)...)
 	}
 	got := make([]float32, 256)
-	if err := Q4_K.Dequantize(got, data, 1, 256); err != nil {
+	if err := Q4_K.Matrix(data, 1, 256).Dequantize(got); err != nil {
 		t.Fatal(err)
 	}
 	if i := firstDifference(got, want); i >= 0 {

@@ -27,14 +27,13 @@ func i2sBlocks(name, summary string, lanes int) *Type {
 		codes:    &Codes{Bits: 2, Span: lanes, HighFirst: true},
 		size:     func(rows, cols int) int { return rows*cols/4 + i2sTail },
 		scaleAt:  func(rows, cols int) int { return rows * cols / 4 },
-		encode: func(t *Type, dst []byte, src []float32, rows, cols int) error {
-			t.encodeI2STail(dst, src, rows, cols)
-			for len(src) > 0 {
+		encode: func(m Matrix, src []float32) error {
+			m.encodeI2STail(src)
+			for dst := m.Data; len(src) > 0; dst, src = dst[lanes:], src[4*lanes:] {
 				for l := range dst[:lanes] {
 					w := src[l:]
 					dst[l] = i2sCode(w[0])<<6 | i2sCode(w[lanes])<<4 | i2sCode(w[2*lanes])<<2 | i2sCode(w[3*lanes])
 				}
-				dst, src = dst[lanes:], src[4*lanes:]
 			}
 			return nil
 		},
@@ -46,14 +45,14 @@ func i2sBlocks(name, summary string, lanes int) *Type {
 				}
 			}
 		},
-		decode: func(t *Type, dst []float32, src []byte, rows, cols, from, to int) error {
-			s := t.tensorScale(src, rows, cols)
+		decode: func(m Matrix, dst []float32, from, to int) error {
+			s := m.scale()
 			values := [4]float32{-s, 0, s, 0}
-			start, end := from*cols/4, to*cols/4
-			if i := indexCode3(src[start:end], anyCode); i >= 0 {
-				return t.i2sCode3(src, start+i, cols, lanes)
+			start, end := from*m.Cols/4, to*m.Cols/4
+			if i := indexCode3(m.Data[start:end], anyCode); i >= 0 {
+				return m.i2sCode3(start+i, lanes)
 			}
-			for src = src[start:end]; len(src) > 0; src, dst = src[lanes:], dst[4*lanes:] {
+			for src := m.Data[start:end]; len(src) > 0; src, dst = src[lanes:], dst[4*lanes:] {
 				for l, b := range src[:lanes] {
 					w := dst[l:][:3*lanes+1]
 					w[0], w[lanes], w[2*lanes], w[3*lanes] = values[b>>6], values[b>>4&3], values[b>>2&3], values[b&3]
@@ -61,19 +60,19 @@ func i2sBlocks(name, summary string, lanes int) *Type {
 			}
 			return nil
 		},
-		validate: func(t *Type, src []byte, rows, cols int) error {
-			if i := indexCode3(src[:rows*cols/4], anyCode); i >= 0 {
-				return t.i2sCode3(src, i, cols, lanes)
+		validate: func(m Matrix) error {
+			if i := indexCode3(m.Data[:m.scaleAt()], anyCode); i >= 0 {
+				return m.i2sCode3(i, lanes)
 			}
-			return t.validateTensorScale(src, rows, cols)
+			return m.validateScale()
 		},
 	}
 }
 
 // encodeI2STail writes what follows the codes of every I2_S packing.
-func (t *Type) encodeI2STail(dst []byte, src []float32, rows, cols int) {
-	clear(dst[t.scaleAt(rows, cols):])
-	t.putTensorScale(dst, rows, cols, absMax(src))
+func (m Matrix) encodeI2STail(src []float32) {
+	clear(m.Data[m.scaleAt():])
+	m.setScale(absMax(src))
 }
 
 // i2sCode keeps only the sign of a weight: the format expects weights that are
@@ -89,9 +88,9 @@ func i2sCode(x float32) byte {
 }
 
 // i2sCode3 names the place of the code 3 in byte at of a matrix in blocks.
-func (t *Type) i2sCode3(src []byte, at, cols, lanes int) *Error {
-	i := at/lanes*4*lanes + code3Group(src[at])*lanes + at%lanes
-	return t.errorf("code 3 has no meaning").at(i/cols, i%cols, at)
+func (m Matrix) i2sCode3(at, lanes int) *Error {
+	i := at/lanes*4*lanes + code3Group(m.Data[at])*lanes + at%lanes
+	return m.Type.errorf("code 3 has no meaning").at(i/m.Cols, i%m.Cols, at)
 }
 
 // code3Group returns which of the four codes of b, counted from the high bits,

@@ -11,9 +11,10 @@ var I2_S_X4 = register(&Type{
 	ternary:     true,
 	size:        func(rows, cols int) int { return rows*cols/4 + i2sTail },
 	scaleAt:     func(rows, cols int) int { return rows * cols / 4 },
-	encode: func(t *Type, dst []byte, src []float32, rows, cols int) error {
-		t.encodeI2STail(dst, src, rows, cols)
-		for ; len(src) > 0; dst, src = dst[cols:], src[4*cols:] {
+	encode: func(m Matrix, src []float32) error {
+		m.encodeI2STail(src)
+		cols := m.Cols
+		for dst := m.Data; len(src) > 0; dst, src = dst[cols:], src[4*cols:] {
 			for c := range dst[:cols] {
 				w := src[c:]
 				dst[c] = i2sCode(w[0])<<6 | i2sCode(w[cols])<<4 | i2sCode(w[2*cols])<<2 | i2sCode(w[3*cols])
@@ -21,14 +22,14 @@ var I2_S_X4 = register(&Type{
 		}
 		return nil
 	},
-	decode: func(t *Type, dst []float32, src []byte, rows, cols, from, to int) error {
-		s := t.tensorScale(src, rows, cols)
+	decode: func(m Matrix, dst []float32, from, to int) error {
+		s, cols := m.scale(), m.Cols
 		values := [4]float32{-s, 0, s, 0}
 		for row := from; row < to; row++ {
-			group, shift := src[row/4*cols:][:cols], 6-2*(row%4)
+			group, shift := m.Data[row/4*cols:][:cols], 6-2*(row%4)
 			// Only this row's codes count: another's mistake is not ours.
 			if c := indexCode3(group, 0x0101010101010101<<shift); c >= 0 {
-				return t.errorf("code 3 has no meaning").at(row, c, row/4*cols+c)
+				return m.Type.errorf("code 3 has no meaning").at(row, c, row/4*cols+c)
 			}
 			w := dst[:cols]
 			for c, b := range group {
@@ -38,11 +39,11 @@ var I2_S_X4 = register(&Type{
 		}
 		return nil
 	},
-	validate: func(t *Type, src []byte, rows, cols int) error {
-		if i := indexCode3(src[:rows*cols/4], anyCode); i >= 0 {
-			row := i/cols*4 + code3Group(src[i])
-			return t.errorf("code 3 has no meaning").at(row, i%cols, i)
+	validate: func(m Matrix) error {
+		if i := indexCode3(m.Data[:m.scaleAt()], anyCode); i >= 0 {
+			row := i/m.Cols*4 + code3Group(m.Data[i])
+			return m.Type.errorf("code 3 has no meaning").at(row, i%m.Cols, i)
 		}
-		return t.validateTensorScale(src, rows, cols)
+		return m.validateScale()
 	},
 })

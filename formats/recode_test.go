@@ -36,7 +36,7 @@ func TestRecode(t *testing.T) {
 			dst, src []byte
 			to, from *Type
 		}{{there, src, to, from}, {back, there, from, to}} {
-			if ok, err := Recode(step.dst, step.to, step.src, step.from, rows, cols); !ok || err != nil {
+			if ok, err := Recode(step.to.Matrix(step.dst, rows, cols), step.from.Matrix(step.src, rows, cols)); !ok || err != nil {
 				t.Errorf("%s as %s: %v, %v", step.from.Name, step.to.Name, ok, err)
 			}
 		}
@@ -44,10 +44,10 @@ func TestRecode(t *testing.T) {
 			t.Errorf("%s → %s → %s changed bytes", from.Name, to.Name, from.Name)
 		}
 		want, got := make([]float32, rows*cols), make([]float32, rows*cols)
-		if err := from.Dequantize(want, src, rows, cols); err != nil {
+		if err := from.Matrix(src, rows, cols).Dequantize(want); err != nil {
 			t.Fatal(err)
 		}
-		if err := to.Dequantize(got, there, rows, cols); err != nil {
+		if err := to.Matrix(there, rows, cols).Dequantize(got); err != nil {
 			t.Fatal(err)
 		}
 		if i := firstDifference(got, want); i >= 0 {
@@ -59,25 +59,25 @@ func TestRecode(t *testing.T) {
 // Code 3 has two bits, and no digit.
 func TestRecodeCode3(t *testing.T) {
 	src := cat([]byte{0x00, 0x38, 0x1b}, rep(0x55, 31))
-	if ok, err := Recode(make([]byte, 28), PTQ1_0, src, PQ2_0, 1, 128); ok || err != nil {
+	if ok, err := Recode(PTQ1_0.Matrix(make([]byte, 28), 1, 128), PQ2_0.Matrix(src, 1, 128)); ok || err != nil {
 		t.Errorf("code 3 became a digit: %v, %v", ok, err)
 	}
 	dst := make([]byte, 34)
-	if ok, err := Recode(dst, Q2_0_g128, src, PQ2_0, 1, 128); !ok || err != nil || !bytes.Equal(dst, src) {
+	if ok, err := Recode(Q2_0_g128.Matrix(dst, 1, 128), PQ2_0.Matrix(src, 1, 128)); !ok || err != nil || !bytes.Equal(dst, src) {
 		t.Errorf("pq2_0 as q2_0_g128: %v, %v, % x", ok, err, dst)
 	}
 }
 
 func TestRecodeRefuses(t *testing.T) {
 	for _, pair := range [][2]*Type{{PTQ1_0, TQ1_0}, {PTQ1_0, I2_S}, {I2_S, PTQ1_0}, {F16, PTQ1_0}, {Q1_0_g128, PTQ1_0}, {PTQ1_0, Q1_0_g128}} {
-		if ok, err := Recode(nil, pair[0], nil, pair[1], 1, 256); ok || err != nil {
+		if ok, err := Recode(pair[0].Matrix(nil, 1, 256), pair[1].Matrix(nil, 1, 256)); ok || err != nil {
 			t.Errorf("%s as %s: %v, %v", pair[1].Name, pair[0].Name, ok, err)
 		}
 	}
-	_, err := Recode(make([]byte, 27), PTQ1_0, make([]byte, 34), PQ2_0, 1, 128)
+	_, err := Recode(PTQ1_0.Matrix(make([]byte, 27), 1, 128), PQ2_0.Matrix(make([]byte, 34), 1, 128))
 	wantError(t, PTQ1_0, err, "27 bytes given")
-	_, err = Recode(make([]byte, 28), PTQ1_0, make([]byte, 35), PQ2_0, 1, 128)
+	_, err = Recode(PTQ1_0.Matrix(make([]byte, 28), 1, 128), PQ2_0.Matrix(make([]byte, 35), 1, 128))
 	wantError(t, PQ2_0, err, "35 bytes given")
-	_, err = Recode(make([]byte, 28), PTQ1_0, cat([]byte{0, 0x7c}, rep(0x55, 32)), PQ2_0, 1, 128)
+	_, err = Recode(PTQ1_0.Matrix(make([]byte, 28), 1, 128), PQ2_0.Matrix(cat([]byte{0, 0x7c}, rep(0x55, 32)), 1, 128))
 	wantError(t, PQ2_0, err, "block scale +Inf is not finite")
 }

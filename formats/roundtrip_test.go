@@ -56,13 +56,13 @@ func there(t testing.TB, f *Type, w []float32, rows, cols int) (data []byte, bac
 		t.Fatal(err)
 	}
 	data, back = make([]byte, n), make([]float32, len(w))
-	if err := f.Quantize(data, w, rows, cols); err != nil {
+	if err := f.Matrix(data, rows, cols).Quantize(w); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Validate(data, rows, cols); err != nil {
+	if err := f.Matrix(data, rows, cols).Validate(); err != nil {
 		t.Fatalf("written matrix is not valid: %v", err)
 	}
-	if err := f.Dequantize(back, data, rows, cols); err != nil {
+	if err := f.Matrix(data, rows, cols).Dequantize(back); err != nil {
 		t.Fatal(err)
 	}
 	return data, back
@@ -328,7 +328,7 @@ func TestDequantizeRows(t *testing.T) {
 		rows, cols := testShape(f)
 		data := randomMatrix(t, f, rows, cols)
 		all := make([]float32, rows*cols)
-		if err := f.Dequantize(all, data, rows, cols); err != nil {
+		if err := f.Matrix(data, rows, cols).Dequantize(all); err != nil {
 			t.Fatal(err)
 		}
 		for from := range rows + 1 {
@@ -336,7 +336,7 @@ func TestDequantizeRows(t *testing.T) {
 				const guard = -12345
 				n := (to - from) * cols
 				got := sparse(n+2, guard, nil)
-				if err := f.DequantizeRows(got[1:n+1:n+1], data, rows, cols, from, to); err != nil {
+				if err := f.Matrix(data, rows, cols).DequantizeRows(got[1:n+1:n+1], from, to); err != nil {
 					t.Fatal(err)
 				}
 				if i := firstDifference(got[1:n+1], all[from*cols:to*cols]); i >= 0 {
@@ -359,7 +359,7 @@ func randomMatrix(t testing.TB, f *Type, rows, cols int) []byte {
 	for i := range w {
 		w[i] = float32(r.NormFloat64())
 	}
-	if err := f.Quantize(data, w, rows, cols); err != nil {
+	if err := f.Matrix(data, rows, cols).Quantize(w); err != nil {
 		t.Fatal(err)
 	}
 	return data
@@ -371,7 +371,7 @@ func TestReadingDoesNotAllocate(t *testing.T) {
 		data := randomMatrix(t, f, rows, cols)
 		w := make([]float32, 2*cols)
 		if n := testing.AllocsPerRun(10, func() {
-			if f.DequantizeRows(w, data, rows, cols, 1, 3) != nil || f.Validate(data, rows, cols) != nil {
+			if f.Matrix(data, rows, cols).DequantizeRows(w, 1, 3) != nil || f.Matrix(data, rows, cols).Validate() != nil {
 				panic(f.Name)
 			}
 		}); n != 0 {
@@ -392,7 +392,7 @@ func TestI2SToTernaryU32(t *testing.T) {
 		first, back := there(t, I2_S, w, rows, cols)
 		u32, back2 := there(t, Ternary_u32, back, rows, cols)
 		second, _ := there(t, I2_S, back2, rows, cols)
-		if got, err := Ternary_u32.TensorScale(u32, rows, cols); err != nil || got != s {
+		if got, err := Ternary_u32.Matrix(u32, rows, cols).TensorScale(); err != nil || got != s {
 			t.Errorf("scale %v became %v (%v)", s, got, err)
 		}
 		if string(first) != string(second) {

@@ -72,10 +72,10 @@ func (e exponent) index(b []byte) int {
 }
 
 // validateFloats is validate for a matrix that is nothing but floats.
-func validateFloats(e exponent) func(t *Type, src []byte, rows, cols int) error {
-	return func(t *Type, src []byte, rows, cols int) error {
-		if i := e.index(src); i >= 0 {
-			return t.errorf("weight is not finite").at(i/cols, i%cols, i*e.width)
+func validateFloats(e exponent) func(m Matrix) error {
+	return func(m Matrix) error {
+		if i := e.index(m.Data); i >= 0 {
+			return m.Type.errorf("weight is not finite").at(i/m.Cols, i%m.Cols, i*e.width)
 		}
 		return nil
 	}

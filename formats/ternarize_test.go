@@ -137,7 +137,7 @@ func TestTernaryNative(t *testing.T) {
 	if w, err := x.Floats(); err != nil || !slices.Equal(w, []float32{1, -1, 0, 1, -1, 0}) {
 		t.Errorf("weights %v, %v", w, err)
 	}
-	if s, err := Ternary_u32.TensorScale(x.Data, 2, 3); s != 1 || err != nil {
+	if s, err := Ternary_u32.Matrix(x.Data, 2, 3).TensorScale(); s != 1 || err != nil {
 		t.Errorf("scale %v, %v", s, err)
 	}
 	for _, bad := range []float32{0.5, 2, -2, 1.00001, -0.99999, 1e9, float32(math.NaN()), float32(math.Inf(1))} {
@@ -189,19 +189,19 @@ func TestTernarizerInParts(t *testing.T) {
 				t.Fatal(err)
 			}
 			want, got, digits := make([]byte, size), make([]byte, size), make([]int8, 5*cols)
-			if err := typ.Quantize(want, whole, rows, cols); err != nil {
+			if err := typ.Matrix(want, rows, cols).Quantize(whole); err != nil {
 				t.Fatal(err)
 			}
 			for _, part := range [][2]int{{3, 8}, {0, 3}} {
 				digits := digits[:(part[1]-part[0])*cols]
 				a.Digits(digits, w[part[0]*cols:part[1]*cols])
-				if err := typ.EncodeDigits(got, digits, rows, cols, part[0], part[1]); err != nil {
+				if err := typ.Matrix(got, rows, cols).EncodeDigits(digits, part[0], part[1]); err != nil {
 					t.Fatal(err)
 				}
 			}
 			// An encoder cannot know the scale of weights that are all 0.
-			wantScale, _ := typ.TensorScale(want, rows, cols)
-			if err := typ.SetTensorScale(got, rows, cols, wantScale); err != nil {
+			wantScale, _ := typ.Matrix(want, rows, cols).TensorScale()
+			if err := typ.Matrix(got, rows, cols).SetTensorScale(wantScale); err != nil {
 				t.Fatal(err)
 			}
 			if !slices.Equal(got, want) {
@@ -250,14 +250,14 @@ func TestEncodeDigitsRefuses(t *testing.T) {
 		{I2_S, data, 1, 3, "rows [1, 3) of 2"},
 		{I2_S, data, 1, 2, "256 digits given for 1×128"},
 	} {
-		if err := tt.t.EncodeDigits(tt.data, digits, 2, 128, tt.from, tt.to); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if err := tt.t.Matrix(tt.data, 2, 128).EncodeDigits(digits, tt.from, tt.to); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", tt.t.Name, err, tt.want)
 		}
 	}
-	if err := TQ2_0.SetTensorScale(data, 2, 128, 1); err == nil {
+	if err := TQ2_0.Matrix(data, 2, 128).SetTensorScale(1); err == nil {
 		t.Error("tq2_0 took a tensor scale")
 	}
-	if err := I2_S.SetTensorScale(data[1:], 2, 128, 1); err == nil {
+	if err := I2_S.Matrix(data[1:], 2, 128).SetTensorScale(1); err == nil {
 		t.Error("data cut short was accepted")
 	}
 }
@@ -287,7 +287,7 @@ func BenchmarkTernarizer(b *testing.B) {
 	b.Run("encode", func(b *testing.B) {
 		b.SetBytes(1 << 16)
 		for b.Loop() {
-			if err := I2_S.EncodeDigits(data, digits, 64, 1024, 0, 64); err != nil {
+			if err := I2_S.Matrix(data, 64, 1024).EncodeDigits(digits, 0, 64); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -21,12 +21,12 @@ var Ternary_u32 = register(&Type{
 	codes:    &Codes{Bits: 2, Span: 1},
 	size:     func(rows, cols int) int { return 4*rows*u32Words(cols) + 4 },
 	scaleAt:  func(rows, cols int) int { return 4 * rows * u32Words(cols) },
-	encode: func(t *Type, dst []byte, src []float32, rows, cols int) error {
+	encode: func(m Matrix, src []float32) error {
 		if s := absMax(src); isTernary(src, s) {
-			t.packU32(dst, src, rows, cols, s, 0)
+			m.packU32(src, s, 0)
 		} else {
 			s := ternaryScale(src)
-			t.packU32(dst, src, rows, cols, s, s/2)
+			m.packU32(src, s, s/2)
 		}
 		return nil
 	},
@@ -65,13 +65,13 @@ func u32Padding(cols int) uint32 {
 // MorphTernary returns w, rows × cols, as ternary_u32 with the absmean scale of
 // [Ternarize], whatever the weights are.
 func MorphTernary(w []float32, rows, cols int) (*Tensor, error) {
-	data, err := newU32(w, rows, cols)
+	m, err := newU32(w, rows, cols)
 	if err != nil {
 		return nil, err
 	}
 	s := ternaryScale(w)
-	Ternary_u32.packU32(data, w, rows, cols, s, s/2)
-	return &Tensor{Type: Ternary_u32, Shape: []int{rows, cols}, Data: data}, nil
+	m.packU32(w, s, s/2)
+	return &Tensor{Type: Ternary_u32, Shape: []int{rows, cols}, Data: m.Data}, nil
 }
 
 // NativeTernary returns w, rows × cols weights that are each within 1e-6 of
@@ -79,7 +79,7 @@ func MorphTernary(w []float32, rows, cols int) (*Tensor, error) {
 // its place. For the weights of a trained checkpoint, which carry a scale, use
 // [MorphTernary].
 func NativeTernary(w []float32, rows, cols int) (*Tensor, error) {
-	data, err := newU32(w, rows, cols)
+	m, err := newU32(w, rows, cols)
 	if err != nil {
 		return nil, err
 	}
@@ -88,26 +88,26 @@ func NativeTernary(w []float32, rows, cols int) (*Tensor, error) {
 			return nil, Ternary_u32.errorf("weight %v is not -1, 0 or +1", x).at(i/cols, i%cols, -1)
 		}
 	}
-	Ternary_u32.packU32(data, w, rows, cols, 1, 0.5)
-	return &Tensor{Type: Ternary_u32, Shape: []int{rows, cols}, Data: data}, nil
+	m.packU32(w, 1, 0.5)
+	return &Tensor{Type: Ternary_u32, Shape: []int{rows, cols}, Data: m.Data}, nil
 }
 
 // newU32 checks w and returns room for it.
-func newU32(w []float32, rows, cols int) ([]byte, error) {
+func newU32(w []float32, rows, cols int) (Matrix, error) {
 	if err := Ternary_u32.checkShape(rows, cols); err != nil {
-		return nil, err
+		return Matrix{}, err
 	}
 	if err := Ternary_u32.checkFloats(w, rows, cols); err != nil {
-		return nil, err
+		return Matrix{}, err
 	}
-	return make([]byte, Ternary_u32.size(rows, cols)), nil
+	return Ternary_u32.NewMatrix(rows, cols)
 }
 
 // packU32 writes the matrix: +1 above threshold, -1 below -threshold, else 0.
-func (t *Type) packU32(dst []byte, src []float32, rows, cols int, scale, threshold float32) {
-	t.putTensorScale(dst, rows, cols, scale)
-	for ; len(src) > 0; src = src[cols:] {
-		for row := src[:cols]; len(row) > 0; dst = dst[4:] {
+func (m Matrix) packU32(src []float32, scale, threshold float32) {
+	m.setScale(scale)
+	for dst := m.Data; len(src) > 0; src = src[m.Cols:] {
+		for row := src[:m.Cols]; len(row) > 0; dst = dst[4:] {
 			n := min(u32Codes, len(row))
 			word := uint32(u32LowBits)
 			for j, x := range row[:n] {
@@ -119,20 +119,20 @@ func (t *Type) packU32(dst []byte, src []float32, rows, cols int, scale, thresho
 	}
 }
 
-func decodeU32(t *Type, dst []float32, src []byte, rows, cols, from, to int) error {
-	s := t.tensorScale(src, rows, cols)
+func decodeU32(m Matrix, dst []float32, from, to int) error {
+	s, cols := m.scale(), m.Cols
 	values := [4]float32{-s, 0, s, 0}
 	at := 4 * from * u32Words(cols)
 	for row := from; row < to; row++ {
 		for col := 0; col < cols; col += u32Codes {
-			word := binary.LittleEndian.Uint32(src[at:])
+			word := binary.LittleEndian.Uint32(m.Data[at:])
 			w := dst[:min(u32Codes, cols-col)]
 			used := uint32(u32LowBits)
 			if len(w) < u32Codes {
 				used &^= u32Padding(cols)
 			}
 			if bad := word & (word >> 1) & used; bad != 0 {
-				return t.u32Code3(bad, row, col, at)
+				return m.Type.u32Code3(bad, row, col, at)
 			}
 			for j := range w {
 				w[j] = values[word&3]
@@ -152,21 +152,21 @@ func (t *Type) u32Code3(bad uint32, row, col, at int) *Error {
 	return t.errorf("code 3 has no meaning").at(row, col+bit/2, at+bit/8)
 }
 
-func validateU32(t *Type, src []byte, rows, cols int) error {
-	words := u32Words(cols)
-	if i := indexCode3(src[:4*rows*words], anyCode); i >= 0 {
+func validateU32(m Matrix) error {
+	words := u32Words(m.Cols)
+	if i := indexCode3(m.Data[:m.scaleAt()], anyCode); i >= 0 {
 		at := i &^ 3
-		word := binary.LittleEndian.Uint32(src[at:])
-		return t.u32Code3(word&(word>>1)&u32LowBits, at/4/words, at/4%words*u32Codes, at)
+		word := binary.LittleEndian.Uint32(m.Data[at:])
+		return m.Type.u32Code3(word&(word>>1)&u32LowBits, at/4/words, at/4%words*u32Codes, at)
 	}
 	// Code 3 is out, so the low bit alone tells code 1 from 0 and 2.
-	if low := u32Padding(cols); low != 0 {
-		for row := range rows {
+	if low := u32Padding(m.Cols); low != 0 {
+		for row := range m.Rows {
 			at := 4 * ((row+1)*words - 1)
-			if word := binary.LittleEndian.Uint32(src[at:]); word&low != low {
-				return t.errorf("padding after the last column is not zero weight").at(row, cols, at)
+			if word := binary.LittleEndian.Uint32(m.Data[at:]); word&low != low {
+				return m.Type.errorf("padding after the last column is not zero weight").at(row, m.Cols, at)
 			}
 		}
 	}
-	return t.validateTensorScale(src, rows, cols)
+	return m.validateScale()
 }

@@ -1,9 +1,7 @@
 package formats
 
 import (
-	"encoding/binary"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -14,7 +12,7 @@ import (
 // A matrix has rows × cols weights; a row is one output feature and its
 // weights are contiguous unless the format's file says otherwise. Size and
 // meaning may depend on the whole shape (i2_s keeps one scale for the tensor
-// behind the last row), so every method takes it.
+// behind the last row): a [Matrix] has it with its bytes.
 //
 // Each format is one file, which registers its Type as a package variable.
 type Type struct {
@@ -33,16 +31,16 @@ type Type struct {
 	// scaleAt returns the byte of the matrix's one float32 scale. Nil: the
 	// scales sit in the blocks, or there are none.
 	scaleAt func(rows, cols int) int
-	// encode quantizes src (rows × cols, row-major, all finite) into dst.
-	encode func(t *Type, dst []byte, src []float32, rows, cols int) error
+	// encode quantizes src (rows × cols, row-major, all finite) into m.
+	encode func(m Matrix, src []float32) error
 	// encodeDigits writes rows of digits to dst, which is theirs alone. Nil:
 	// the format cannot be written from digits.
 	encodeDigits func(dst []byte, digits []int8, cols int)
-	// decode writes rows [from, to) of src to dst as (to-from) × cols floats.
-	decode func(t *Type, dst []float32, src []byte, rows, cols, from, to int) error
+	// decode writes rows [from, to) to dst as (to-from) × cols floats.
+	decode func(m Matrix, dst []float32, from, to int) error
 	// validate finds bytes that decode refuses or that decode to a number that
 	// is not finite.
-	validate func(t *Type, src []byte, rows, cols int) error
+	validate func(m Matrix) error
 	// badNotFinite says that validate finds nothing but numbers that are not
 	// finite.
 	badNotFinite bool
@@ -141,143 +139,9 @@ func (t *Type) TernaryGroup(rows, cols int) int {
 	return t.BlockLen
 }
 
-// Quantize writes src, rows × cols floats row by row, to dst, which has
-// exactly Bytes(rows, cols) bytes. A weight that is not finite, or too large
-// for the format, is an *Error that names its place; dst may then hold a part
-// of the matrix.
-func (t *Type) Quantize(dst []byte, src []float32, rows, cols int) error {
-	if err := t.checkData(dst, rows, cols); err != nil {
-		return err
-	}
-	if err := t.checkFloats(src, rows, cols); err != nil {
-		return err
-	}
-	return t.encode(t, dst, src, rows, cols)
-}
-
-// checkFloats reports floats that are not rows × cols finite weights.
-func (t *Type) checkFloats(src []float32, rows, cols int) error {
-	if len(src) != rows*cols {
-		return t.errorf("%d floats given for %d×%d", len(src), rows, cols)
-	}
-	if i := indexNonFinite(src); i >= 0 {
-		return t.errorf("weight %v is not finite", src[i]).at(i/cols, i%cols, -1)
-	}
-	return nil
-}
-
-// EncodeDigits writes rows [from, to) of a ternary matrix to dst, which holds
-// all Bytes(rows, cols) of it: (to-from) × cols digits of -1, 0 or +1, each to
-// be multiplied by the tensor's scale, which [Type.SetTensorScale] writes. Rows
-// may be written side by side, and no more of a matrix than a part need ever
-// be unpacked. Of i2_s, i2_s_arm and ternary_u32; an *Error for other formats.
-func (t *Type) EncodeDigits(dst []byte, digits []int8, rows, cols, from, to int) error {
-	if t.encodeDigits == nil {
-		return t.errorf("cannot be written from digits")
-	}
-	if err := t.checkData(dst, rows, cols); err != nil {
-		return err
-	}
-	if from < 0 || to < from || to > rows {
-		return t.errorf("rows [%d, %d) of %d", from, to, rows)
-	}
-	if len(digits) != (to-from)*cols {
-		return t.errorf("%d digits given for %d×%d", len(digits), to-from, cols)
-	}
-	rowBytes := t.scaleAt(1, cols)
-	t.encodeDigits(dst[from*rowBytes:to*rowBytes], digits, cols)
-	return nil
-}
-
-// Dequantize writes all rows × cols weights of src to dst.
-func (t *Type) Dequantize(dst []float32, src []byte, rows, cols int) error {
-	return t.DequantizeRows(dst, src, rows, cols, 0, rows)
-}
-
-// DequantizeRows writes rows [from, to) of src, a rows × cols matrix of
-// exactly Bytes(rows, cols) bytes, to dst, which takes (to-from) × cols. It
-// does not allocate. A code without a meaning is an *Error; a scale that is
-// not finite is not looked for here, but by Validate.
-func (t *Type) DequantizeRows(dst []float32, src []byte, rows, cols, from, to int) error {
-	if err := t.checkData(src, rows, cols); err != nil {
-		return err
-	}
-	if from < 0 || to < from || to > rows {
-		return t.errorf("rows [%d, %d) of %d", from, to, rows)
-	}
-	if len(dst) != (to-from)*cols {
-		return t.errorf("room for %d floats given for %d×%d", len(dst), to-from, cols)
-	}
-	return t.decode(t, dst, src, rows, cols, from, to)
-}
-
-// Validate reports the first place where the bytes of a rows × cols matrix hold
-// a code that has no meaning, a scale or weight that is not finite, or padding
-// that is not zero weight. What it passes, Dequantize decodes to finite
-// weights. It reads all of data once and does not allocate, so that a loader
-// can afford it.
-func (t *Type) Validate(data []byte, rows, cols int) error {
-	if err := t.checkData(data, rows, cols); err != nil {
-		return err
-	}
-	return t.validate(t, data, rows, cols)
-}
-
 // BadIsNotFinite reports whether all that Validate refuses of the format is
 // numbers that are not finite.
 func (t *Type) BadIsNotFinite() bool { return t.badNotFinite }
-
-// TensorScale returns the one scale of a matrix whose format keeps it for the
-// whole tensor (i2_s and its packings, ternary_u32), so that kernels need not
-// know where it is. For other formats it is an *Error.
-func (t *Type) TensorScale(data []byte, rows, cols int) (float32, error) {
-	if t.scaleAt == nil {
-		return 0, t.errorf("has no scale for the whole tensor")
-	}
-	if err := t.checkData(data, rows, cols); err != nil {
-		return 0, err
-	}
-	return t.tensorScale(data, rows, cols), nil
-}
-
-func (t *Type) tensorScale(data []byte, rows, cols int) float32 {
-	return math.Float32frombits(binary.LittleEndian.Uint32(data[t.scaleAt(rows, cols):]))
-}
-
-// SetTensorScale writes what TensorScale returns.
-func (t *Type) SetTensorScale(data []byte, rows, cols int, scale float32) error {
-	if t.scaleAt == nil {
-		return t.errorf("has no scale for the whole tensor")
-	}
-	if err := t.checkData(data, rows, cols); err != nil {
-		return err
-	}
-	t.putTensorScale(data, rows, cols, scale)
-	return nil
-}
-
-func (t *Type) putTensorScale(data []byte, rows, cols int, scale float32) {
-	binary.LittleEndian.PutUint32(data[t.scaleAt(rows, cols):], math.Float32bits(scale))
-}
-
-// validateTensorScale is the part of validate that formats with one scale share.
-func (t *Type) validateTensorScale(data []byte, rows, cols int) error {
-	if s := t.tensorScale(data, rows, cols); !isFinite(s) {
-		return t.errorf("tensor scale %v is not finite", s).at(-1, -1, t.scaleAt(rows, cols))
-	}
-	return nil
-}
-
-func (t *Type) checkData(data []byte, rows, cols int) error {
-	want, err := t.Bytes(rows, cols)
-	if err != nil {
-		return err
-	}
-	if len(data) != want {
-		return t.errorf("%d bytes given, a %d×%d matrix has %d", len(data), rows, cols, want)
-	}
-	return nil
-}
 
 var registry = struct {
 	sync.RWMutex
@@ -338,24 +202,29 @@ type Tensor struct {
 // Dims returns the shape as a matrix's; see Dims.
 func (t *Tensor) Dims() (rows, cols int) { return Dims(t.Shape) }
 
-// Validate is Type.Validate for the tensor; the error names it.
-func (t *Tensor) Validate() error {
+// Matrix returns the tensor as a matrix.
+func (t *Tensor) Matrix() Matrix {
 	rows, cols := t.Dims()
-	if err := t.Type.Validate(t.Data, rows, cols); err != nil {
-		return fmt.Errorf("tensor %s: %w", t.Name, err)
-	}
-	return nil
+	return Matrix{t.Type, rows, cols, t.Data}
 }
+
+// Validate is Matrix.Validate; the error names the tensor.
+func (t *Tensor) Validate() error { return t.named(t.Matrix().Validate()) }
 
 // Floats returns all weights, row by row.
 func (t *Tensor) Floats() ([]float32, error) {
-	rows, cols := t.Dims()
-	if err := t.Type.checkData(t.Data, rows, cols); err != nil {
-		return nil, fmt.Errorf("tensor %s: %w", t.Name, err)
+	m := t.Matrix()
+	if err := m.check(); err != nil {
+		return nil, t.named(err)
 	}
-	dst := make([]float32, rows*cols)
-	if err := t.Type.Dequantize(dst, t.Data, rows, cols); err != nil {
-		return nil, fmt.Errorf("tensor %s: %w", t.Name, err)
+	dst := make([]float32, m.Rows*m.Cols)
+	return dst, t.named(m.Dequantize(dst))
+}
+
+// named returns err as one of the tensor.
+func (t *Tensor) named(err error) error {
+	if err != nil {
+		err = fmt.Errorf("tensor %s: %w", t.Name, err)
 	}
-	return dst, nil
+	return err
 }

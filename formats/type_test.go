@@ -113,10 +113,10 @@ func TestBadShapes(t *testing.T) {
 			wantError(t, f, err, "")
 			_, err = f.BitsPerWeight(s.rows, s.cols)
 			wantError(t, f, err, "")
-			wantError(t, f, f.Validate(nil, s.rows, s.cols), "")
-			wantError(t, f, f.Dequantize(nil, nil, s.rows, s.cols), "")
-			wantError(t, f, f.Quantize(nil, nil, s.rows, s.cols), "")
-			_, err = f.TensorScale(nil, s.rows, s.cols)
+			wantError(t, f, f.Matrix(nil, s.rows, s.cols).Validate(), "")
+			wantError(t, f, f.Matrix(nil, s.rows, s.cols).Dequantize(nil), "")
+			wantError(t, f, f.Matrix(nil, s.rows, s.cols).Quantize(nil), "")
+			_, err = f.Matrix(nil, s.rows, s.cols).TensorScale()
 			wantError(t, f, err, "")
 		}
 	}
@@ -129,22 +129,22 @@ func TestBadLengths(t *testing.T) {
 		w := make([]float32, rows*cols)
 
 		for _, bad := range [][]byte{nil, data[:len(data)-1], append(slices.Clone(data), 0)} {
-			wantError(t, f, f.Dequantize(w, bad, rows, cols), "bytes given")
-			wantError(t, f, f.Validate(bad, rows, cols), "bytes given")
-			wantError(t, f, f.Quantize(bad, w, rows, cols), "bytes given")
+			wantError(t, f, f.Matrix(bad, rows, cols).Dequantize(w), "bytes given")
+			wantError(t, f, f.Matrix(bad, rows, cols).Validate(), "bytes given")
+			wantError(t, f, f.Matrix(bad, rows, cols).Quantize(w), "bytes given")
 			if f.scaleAt != nil {
-				_, err := f.TensorScale(bad, rows, cols)
+				_, err := f.Matrix(bad, rows, cols).TensorScale()
 				wantError(t, f, err, "bytes given")
 			}
 		}
 		for _, bad := range [][]float32{nil, w[1:], append(slices.Clone(w), 0)} {
-			wantError(t, f, f.Dequantize(bad, data, rows, cols), "room for")
-			wantError(t, f, f.Quantize(data, bad, rows, cols), "floats given")
+			wantError(t, f, f.Matrix(data, rows, cols).Dequantize(bad), "room for")
+			wantError(t, f, f.Matrix(data, rows, cols).Quantize(bad), "floats given")
 		}
 		for _, r := range [][2]int{{-1, 1}, {0, rows + 1}, {2, 1}, {rows + 1, rows + 1}, {math.MinInt, 0}} {
-			wantError(t, f, f.DequantizeRows(nil, data, rows, cols, r[0], r[1]), "rows [")
+			wantError(t, f, f.Matrix(data, rows, cols).DequantizeRows(nil, r[0], r[1]), "rows [")
 		}
-		if err := f.DequantizeRows(nil, data, rows, cols, rows, rows); err != nil {
+		if err := f.Matrix(data, rows, cols).DequantizeRows(nil, rows, rows); err != nil {
 			t.Errorf("%s: no rows at the end: %v", f.Name, err)
 		}
 	}
@@ -157,7 +157,7 @@ func TestQuantizeRefusesNonFinite(t *testing.T) {
 		w := make([]float32, rows*cols)
 		for _, bad := range []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1))} {
 			w[2*cols+3] = bad
-			wantPlace(t, f, f.Quantize(data, w, rows, cols), 2, 3, -1)
+			wantPlace(t, f, f.Matrix(data, rows, cols).Quantize(w), 2, 3, -1)
 		}
 	}
 }
@@ -192,14 +192,14 @@ func TestQuantizeOverflow(t *testing.T) {
 		data := zeroMatrix(t, f, rows, cols)
 		w := make([]float32, rows*cols)
 		w[cols+c.col] = -c.fits
-		if err := f.Quantize(data, w, rows, cols); err != nil {
+		if err := f.Matrix(data, rows, cols).Quantize(w); err != nil {
 			t.Errorf("%s: %v does not fit: %v", f.Name, c.fits, err)
 		}
-		if err := f.Validate(data, rows, cols); err != nil {
+		if err := f.Matrix(data, rows, cols).Validate(); err != nil {
 			t.Errorf("%s: %v", f.Name, err)
 		}
 		w[cols+c.col] = math.Nextafter32(-c.fits, float32(math.Inf(-1)))
-		err := f.Quantize(data, w, rows, cols)
+		err := f.Matrix(data, rows, cols).Quantize(w)
 		wantPlace(t, f, err, 1, c.placeCol, -1)
 	}
 	// The formats with one float32 scale hold any finite weight.
@@ -208,9 +208,9 @@ func TestQuantizeOverflow(t *testing.T) {
 		data := zeroMatrix(t, f, rows, cols)
 		w := sparse(rows*cols, 0, map[int]float32{3: math.MaxFloat32, 4: -math.MaxFloat32})
 		got := make([]float32, len(w))
-		if err := f.Quantize(data, w, rows, cols); err != nil {
+		if err := f.Matrix(data, rows, cols).Quantize(w); err != nil {
 			t.Errorf("%s: %v", f.Name, err)
-		} else if err := f.Dequantize(got, data, rows, cols); err != nil || firstDifference(got, w) >= 0 {
+		} else if err := f.Matrix(data, rows, cols).Dequantize(got); err != nil || firstDifference(got, w) >= 0 {
 			t.Errorf("%s: the largest float32 does not survive (%v)", f.Name, err)
 		}
 	}
@@ -274,14 +274,14 @@ func TestTensorScale(t *testing.T) {
 		switch f {
 		case I2_S, I2_S_ARM, I2_S_X4, Ternary_u32:
 			w := sparse(rows*cols, 0, map[int]float32{7: -0.3, 8: 0.3})
-			if err := f.Quantize(data, w, rows, cols); err != nil {
+			if err := f.Matrix(data, rows, cols).Quantize(w); err != nil {
 				t.Fatal(err)
 			}
-			if s, err := f.TensorScale(data, rows, cols); s != 0.3 || err != nil {
+			if s, err := f.Matrix(data, rows, cols).TensorScale(); s != 0.3 || err != nil {
 				t.Errorf("%s: TensorScale = %v, %v", f.Name, s, err)
 			}
 		default:
-			_, err := f.TensorScale(data, rows, cols)
+			_, err := f.Matrix(data, rows, cols).TensorScale()
 			wantError(t, f, err, "no scale for the whole tensor")
 		}
 	}
@@ -304,7 +304,7 @@ func zeroMatrix(t testing.TB, f *Type, rows, cols int) []byte {
 		t.Fatal(err)
 	}
 	data := make([]byte, n)
-	if err := f.Quantize(data, make([]float32, rows*cols), rows, cols); err != nil {
+	if err := f.Matrix(data, rows, cols).Quantize(make([]float32, rows*cols)); err != nil {
 		t.Fatal(err)
 	}
 	return data

@@ -18,14 +18,14 @@ func TestCode3(t *testing.T) {
 	}{{I2_S, 2, 256}, {I2_S_ARM, 3, 64}, {I2_S_X4, 8, 5}, {I2_S_X4, 4, 41}, {Ternary_u32, 3, 37}, {Ternary_u32, 2, 16}} {
 		f, rows, cols := c.f, c.rows, c.cols
 		data := zeroMatrix(t, f, rows, cols)
-		f.putTensorScale(data, rows, cols, 1)
+		f.Matrix(data, rows, cols).setScale(1)
 		w := make([]float32, rows*cols)
 		seen := map[int]bool{}
 		for at := range f.scaleAt(rows, cols) {
 			for shift := 0; shift < 8; shift += 2 {
 				old := data[at]
 				data[at] = old&^(3<<shift) | 2<<shift
-				if err := f.Dequantize(w, data, rows, cols); err != nil {
+				if err := f.Matrix(data, rows, cols).Dequantize(w); err != nil {
 					t.Fatal(err)
 				}
 				place := -1
@@ -35,8 +35,8 @@ func TestCode3(t *testing.T) {
 					}
 				}
 				data[at] = old | 3<<shift
-				err := f.Dequantize(w, data, rows, cols)
-				verr := f.Validate(data, rows, cols)
+				err := f.Matrix(data, rows, cols).Dequantize(w)
+				verr := f.Matrix(data, rows, cols).Validate()
 				if place < 0 { // padding: not decoded, but not valid either
 					if err != nil {
 						t.Errorf("%s: byte %d bit %d: padding was decoded: %v", f.Name, at, shift, err)
@@ -49,7 +49,7 @@ func TestCode3(t *testing.T) {
 					wantPlace(t, f, verr, row, col, at)
 					// Other rows are not to blame.
 					for r := range rows {
-						err := f.DequantizeRows(w[:cols], data, rows, cols, r, r+1)
+						err := f.Matrix(data, rows, cols).DequantizeRows(w[:cols], r, r+1)
 						if (err != nil) != (r == row) {
 							t.Errorf("%s: byte %d bit %d: row %d gives %v", f.Name, at, shift, r, err)
 						}
@@ -69,9 +69,9 @@ func TestCode3(t *testing.T) {
 func TestCode3First(t *testing.T) {
 	data := zeroMatrix(t, I2_S, 1, 1280)
 	data[319] = 0xff
-	wantPlace(t, I2_S, I2_S.Validate(data, 1, 1280), 0, 1152+31, 319)
+	wantPlace(t, I2_S, I2_S.Matrix(data, 1, 1280).Validate(), 0, 1152+31, 319)
 	data[100] |= 3 // block 3, byte 4, last quarter
-	wantPlace(t, I2_S, I2_S.Validate(data, 1, 1280), 0, 3*128+96+4, 100)
+	wantPlace(t, I2_S, I2_S.Matrix(data, 1, 1280).Validate(), 0, 3*128+96+4, 100)
 }
 
 func TestTernaryU32Padding(t *testing.T) {
@@ -87,15 +87,15 @@ func TestTernaryU32Padding(t *testing.T) {
 					at, shift := last+code/4, code%4*2
 					old := data[at]
 					data[at] = old&^(3<<shift) | bad<<shift
-					wantPlace(t, Ternary_u32, Ternary_u32.Validate(data, rows, cols), row, cols, last)
-					if err := Ternary_u32.Dequantize(w, data, rows, cols); err != nil || absMax(w) != 0 {
+					wantPlace(t, Ternary_u32, Ternary_u32.Matrix(data, rows, cols).Validate(), row, cols, last)
+					if err := Ternary_u32.Matrix(data, rows, cols).Dequantize(w); err != nil || absMax(w) != 0 {
 						t.Errorf("%d columns: padding was decoded (%v)", cols, err)
 					}
 					data[at] = old
 				}
 			}
 		}
-		if err := Ternary_u32.Validate(data, rows, cols); err != nil {
+		if err := Ternary_u32.Matrix(data, rows, cols).Validate(); err != nil {
 			t.Errorf("%d columns: %v", cols, err)
 		}
 	}
@@ -108,11 +108,11 @@ func TestValidateTensorScale(t *testing.T) {
 		at := f.scaleAt(rows, cols)
 		for _, bits := range nonFiniteF32 {
 			binary.LittleEndian.PutUint32(data[at:], bits)
-			wantPlace(t, f, f.Validate(data, rows, cols), -1, -1, at)
+			wantPlace(t, f, f.Matrix(data, rows, cols).Validate(), -1, -1, at)
 		}
 		for _, ok := range []float32{-1, negZero, math.MaxFloat32, math.SmallestNonzeroFloat32} {
-			f.putTensorScale(data, rows, cols, ok)
-			if err := f.Validate(data, rows, cols); err != nil {
+			f.Matrix(data, rows, cols).setScale(ok)
+			if err := f.Matrix(data, rows, cols).Validate(); err != nil {
 				t.Errorf("%s: scale %v: %v", f.Name, ok, err)
 			}
 		}
@@ -122,7 +122,7 @@ func TestValidateTensorScale(t *testing.T) {
 	for i := range data[36:] {
 		data[36+i] = 0xff
 	}
-	if err := I2_S.Validate(data, 1, 128); err != nil {
+	if err := I2_S.Matrix(data, 1, 128).Validate(); err != nil {
 		t.Error(err)
 	}
 }
@@ -139,10 +139,10 @@ func TestValidateBlockScales(t *testing.T) {
 			for _, h := range []uint16{0x7c00, 0xfc00, 0x7c01, 0xffff} {
 				binary.LittleEndian.PutUint16(data[at:], h)
 				i := b * f.BlockLen
-				wantPlace(t, f, f.Validate(data, rows, cols), i/cols, i%cols, at)
+				wantPlace(t, f, f.Matrix(data, rows, cols).Validate(), i/cols, i%cols, at)
 			}
 			binary.LittleEndian.PutUint16(data[at:], old|0x8000)
-			if err := f.Validate(data, rows, cols); err != nil {
+			if err := f.Matrix(data, rows, cols).Validate(); err != nil {
 				t.Errorf("%s: a negative scale: %v", f.Name, err)
 			}
 			binary.LittleEndian.PutUint16(data[at:], old)
@@ -156,7 +156,7 @@ func TestValidateOffsets(t *testing.T) {
 	data := randomMatrix(t, Q4_K, rows, cols)
 	at := len(data) - 144 + 2
 	binary.LittleEndian.PutUint16(data[at:], 0x7c00)
-	wantPlace(t, Q4_K, Q4_K.Validate(data, rows, cols), rows-1, cols-256, at)
+	wantPlace(t, Q4_K, Q4_K.Matrix(data, rows, cols).Validate(), rows-1, cols-256, at)
 }
 
 // Every place of a float matrix, with lengths that do and do not fill the words
@@ -183,11 +183,11 @@ func TestValidateFloats(t *testing.T) {
 			for i := range rows * cols {
 				for _, bits := range c.bad {
 					put(i, bits)
-					wantPlace(t, c.f, c.f.Validate(data, rows, cols), i/cols, i%cols, i*c.width)
+					wantPlace(t, c.f, c.f.Matrix(data, rows, cols).Validate(), i/cols, i%cols, i*c.width)
 				}
 				put(i, c.finite[i%len(c.finite)])
 			}
-			if err := c.f.Validate(data, rows, cols); err != nil {
+			if err := c.f.Matrix(data, rows, cols).Validate(); err != nil {
 				t.Error(err)
 			}
 		}
@@ -201,7 +201,7 @@ func BenchmarkValidate(b *testing.B) {
 			data := zeroMatrix(b, f, rows, cols)
 			b.SetBytes(int64(len(data)))
 			for b.Loop() {
-				if err := f.Validate(data, rows, cols); err != nil {
+				if err := f.Matrix(data, rows, cols).Validate(); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -216,7 +216,7 @@ func BenchmarkDequantizeRows(b *testing.B) {
 			data := randomMatrix(b, f, rows, cols)
 			w := make([]float32, 8*cols)
 			for b.Loop() {
-				if err := f.DequantizeRows(w, data, rows, cols, 8, 16); err != nil {
+				if err := f.Matrix(data, rows, cols).DequantizeRows(w, 8, 16); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -236,7 +236,7 @@ func BenchmarkQuantize(b *testing.B) {
 		b.Run("format="+f.Name, func(b *testing.B) {
 			data := zeroMatrix(b, f, rows, cols)
 			for b.Loop() {
-				if err := f.Quantize(data, w, rows, cols); err != nil {
+				if err := f.Matrix(data, rows, cols).Quantize(w); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -260,11 +260,11 @@ func TestBadIsNotFinite(t *testing.T) {
 			for i := range data {
 				data[i] = byte(rng.Uint32())
 			}
-			if f.Validate(data, rows, cols) == nil {
+			if f.Matrix(data, rows, cols).Validate() == nil {
 				continue
 			}
 			refused++
-			if f.BadIsNotFinite() && (f.Dequantize(w, data, rows, cols) != nil || indexNonFinite(w) < 0) {
+			if f.BadIsNotFinite() && (f.Matrix(data, rows, cols).Dequantize(w) != nil || indexNonFinite(w) < 0) {
 				t.Fatalf("%s: what Validate refused is finite", f.Name)
 			}
 		}

@@ -59,14 +59,13 @@ func TestBadWeightsShowInProducts(t *testing.T) {
 // its row.
 func spoil(t *testing.T, tensor *formats.Tensor, rng *rand.Rand) int {
 	t.Helper()
-	rows, cols := tensor.Dims()
 	for {
 		at := tensor.Data[2*rng.IntN(len(tensor.Data)/2):][:2]
 		before := binary.LittleEndian.Uint16(at)
 		// Infinity or NaN in fp16, and in what float32 and bf16 share.
 		binary.LittleEndian.PutUint16(at, []uint16{0x7c00, 0xfc00, 0x7e01, 0x7f80, 0xffc0}[rng.IntN(5)])
 		var bad *formats.Error
-		if err := tensor.Type.Validate(tensor.Data, rows, cols); errors.As(err, &bad) {
+		if err := tensor.Matrix().Validate(); errors.As(err, &bad) {
 			return bad.Row
 		}
 		binary.LittleEndian.PutUint16(at, before)

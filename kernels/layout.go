@@ -124,10 +124,10 @@ func (v *Variant) PackInto(data []byte, t *formats.Tensor, pool *Pool) (*Matrix,
 		return nil, fmt.Errorf("tensor %s is %s, variant %s multiplies %s", t.Name, t.Type.Name, v.Name, v.Format.Name)
 	}
 	rows, cols := t.Dims()
-	if err := t.Type.Validate(t.Data, rows, cols); err != nil {
-		return nil, fmt.Errorf("tensor %s: %w", t.Name, err)
+	if err := t.Validate(); err != nil {
+		return nil, err
 	}
-	scale, err := t.Type.TensorScale(t.Data, rows, cols)
+	scale, err := t.Matrix().TensorScale()
 	if err != nil {
 		scale = 1 // the data is valid, so the format has no such scale
 	}

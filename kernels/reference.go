@@ -16,7 +16,7 @@ func Reference(dst []float64, t *formats.Tensor, x []float32, r0, r1 int) error 
 	}
 	w := make([]float32, cols)
 	for r := r0; r < r1; r++ {
-		if err := t.Type.DequantizeRows(w, t.Data, rows, cols, r, r+1); err != nil {
+		if err := t.Matrix().DequantizeRows(w, r, r+1); err != nil {
 			return fmt.Errorf("tensor %s: %w", t.Name, err)
 		}
 		dst[r-r0] = dot64(w, x)
@@ -101,7 +101,7 @@ func referenceBatch(dst []float32, m *Matrix, a *Activations, r0, r1 int) {
 }
 
 func referenceWeights(w []float32, m *Matrix, r0, r1 int) {
-	if err := m.Format.DequantizeRows(w, m.Data, m.Rows, m.Cols, r0, r1); err != nil {
+	if err := m.Format.Matrix(m.Data, m.Rows, m.Cols).DequantizeRows(w, r0, r1); err != nil {
 		panic("kernels: matrix changed since it was packed: " + err.Error())
 	}
 }

@@ -31,7 +31,7 @@ func TestQ8Per32Overflow(t *testing.T) {
 			continue
 		}
 		tensor := &formats.Tensor{Type: v.Format, Shape: []int{rows, cols}, Data: make([]byte, size)}
-		if err := v.Format.Quantize(tensor.Data, weights, rows, cols); err != nil {
+		if err := v.Format.Matrix(tensor.Data, rows, cols).Quantize(weights); err != nil {
 			t.Fatal(err)
 		}
 		m, err := v.Pack(tensor, p)

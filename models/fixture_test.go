@@ -133,7 +133,7 @@ func (x *fixture) requantize(t testing.TB, name string, to *formats.Type) {
 	tensor := formats.Tensor{Name: name, Type: info.Type, Shape: info.Shape, Data: x.data[name]}
 	rows, cols := tensor.Dims()
 	data := make([]byte, must(to.Bytes(rows, cols)))
-	if err := to.Quantize(data, must(tensor.Floats()), rows, cols); err != nil {
+	if err := to.Matrix(data, rows, cols).Quantize(must(tensor.Floats())); err != nil {
 		t.Fatal(err)
 	}
 	x.put(t, name, to, data, info.Shape...)

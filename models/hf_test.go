@@ -56,16 +56,16 @@ func (x *fixture) masters(t testing.TB, typ *formats.Type) *fixture {
 			w[i] = float32(r.NormFloat64() / math.Sqrt(float64(cols)))
 		}
 		data := make([]byte, must(typ.Bytes(rows, cols)))
-		if err := typ.Quantize(data, w, rows, cols); err != nil {
+		if err := typ.Matrix(data, rows, cols).Quantize(w); err != nil {
 			t.Fatal(err)
 		}
 		x.put(t, info.Name, typ, data, rows, cols)
-		if err := typ.Dequantize(w, data, rows, cols); err != nil {
+		if err := typ.Matrix(data, rows, cols).Dequantize(w); err != nil {
 			t.Fatal(err)
 		}
 		must(formats.Ternarize(w, w))
 		data = make([]byte, must(formats.I2_S.Bytes(rows, cols)))
-		if err := formats.I2_S.Quantize(data, w, rows, cols); err != nil {
+		if err := formats.I2_S.Matrix(data, rows, cols).Quantize(w); err != nil {
 			t.Fatal(err)
 		}
 		ternary.put(t, info.Name, formats.I2_S, data, rows, cols)
@@ -102,9 +102,9 @@ func TestHFEqualsGGUF(t *testing.T) {
 	bitlinear := func(x *fixture) *fixture {
 		for _, info := range x.projections() {
 			rows, cols := info.Shape[0], info.Shape[1]
-			scale := must(formats.I2_S.TensorScale(x.data[info.Name], rows, cols))
+			scale := must(formats.I2_S.Matrix(x.data[info.Name], rows, cols).TensorScale())
 			// What comes back of a scale whose inverse is stored.
-			if err := formats.I2_S.SetTensorScale(x.data[info.Name], rows, cols, 1/(1/scale)); err != nil {
+			if err := formats.I2_S.Matrix(x.data[info.Name], rows, cols).SetTensorScale(1 / (1 / scale)); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -99,7 +99,7 @@ func (x *fixture) fold(t testing.TB, info container.TensorInfo, change func(row 
 		}
 	}
 	data := make([]byte, must(formats.F32.Bytes(rows, cols)))
-	if err := formats.F32.Quantize(data, values, rows, cols); err != nil {
+	if err := formats.F32.Matrix(data, rows, cols).Quantize(values); err != nil {
 		t.Fatal(err)
 	}
 	x.put(t, info.Name, formats.F32, data, info.Shape...)

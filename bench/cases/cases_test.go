@@ -222,7 +222,7 @@ func TestVerifySubnormalScale(t *testing.T) {
 	sources[0].Tensor = func() (*formats.Tensor, error) {
 		m, err := tensor()
 		if err == nil {
-			err = m.Type.SetTensorScale(m.Data, 64, 256, 1e-42)
+			err = m.Matrix().SetTensorScale(1e-42)
 		}
 		return m, err
 	}

@@ -61,7 +61,7 @@ func random(t *formats.Type, s formats.Shape, seed uint64) (*formats.Tensor, err
 			w[i] = nearlyNormal(rng.Uint64()) * scale
 		}
 	}
-	return out, t.Quantize(out.Data, w, s.Rows, s.Cols)
+	return out, t.Matrix(out.Data, s.Rows, s.Cols).Quantize(w)
 }
 
 // nearlyNormal adds four uniform numbers: variance 1, and much cheaper than a

@@ -451,21 +451,21 @@ func requantize(w io.Writer, to *formats.Type, t *formats.Tensor) (r convertedTe
 	for from := 0; from < rows; from += step {
 		n := min(step, rows-from)
 		x, y := x[:n*cols], y[:n*cols]
-		if err := t.Type.DequantizeRows(x, t.Data, rows, cols, from, from+n); err != nil {
+		if err := t.Matrix().DequantizeRows(x, from, from+n); err != nil {
 			return r, err
 		}
-		data, ternarized, err := encode(to, x, y, n, cols)
+		part, ternarized, err := encode(to, x, y, n, cols)
 		if err != nil {
 			return r, err
 		}
 		if ternarized {
 			r.ternarized, r.finer = true, finer(to, x, n, cols)
 		}
-		if err := to.Dequantize(y, data, n, cols); err != nil {
+		if err := part.Dequantize(y); err != nil {
 			return r, err
 		}
 		r.Add(deviation.Of(y, x))
-		if _, err := w.Write(data); err != nil {
+		if _, err := w.Write(part.Data); err != nil {
 			return r, err
 		}
 	}
@@ -474,34 +474,30 @@ func requantize(w io.Writer, to *formats.Type, t *formats.Tensor) (r convertedTe
 
 // recode writes t in a format that has its very codes and scales, if to is one.
 func recode(w io.Writer, to *formats.Type, t *formats.Tensor) (bool, error) {
-	rows, cols := t.Dims()
-	size, err := to.Bytes(rows, cols)
+	recoded, err := to.NewMatrix(t.Dims())
 	if err != nil {
 		return false, err
 	}
-	data := make([]byte, size)
-	if ok, err := formats.Recode(data, to, t.Data, t.Type, rows, cols); !ok || err != nil {
+	if ok, err := formats.Recode(recoded, t.Matrix()); !ok || err != nil {
 		return false, err
 	}
-	_, err = w.Write(data)
+	_, err = w.Write(recoded.Data)
 	return true, err
 }
 
 // encode quantizes x, ternarizing it into scratch first if the format is
 // ternary and x is not.
-func encode(to *formats.Type, x, scratch []float32, rows, cols int) (data []byte, ternarized bool, err error) {
-	size, err := to.Bytes(rows, cols)
-	if err != nil {
-		return nil, false, err
+func encode(to *formats.Type, x, scratch []float32, rows, cols int) (m formats.Matrix, ternarized bool, err error) {
+	if m, err = to.NewMatrix(rows, cols); err != nil {
+		return m, false, err
 	}
 	if group := to.TernaryGroup(rows, cols); group > 0 && !isTernary(x, group) {
 		if _, err := formats.Ternarize(scratch, x); err != nil {
-			return nil, false, err
+			return m, false, err
 		}
 		x, ternarized = scratch, true
 	}
-	data = make([]byte, size)
-	return data, ternarized, to.Quantize(data, x, rows, cols)
+	return m, ternarized, m.Quantize(x)
 }
 
 // finer returns the formats that hold x, which is ternary already, with more scales

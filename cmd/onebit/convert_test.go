@@ -49,7 +49,7 @@ func TestRequantizeError(t *testing.T) {
 		w[i] = 3 - 2*float32(i%2)
 	}
 	data := make([]byte, 4*len(w))
-	if err := formats.F32.Quantize(data, w, rows, cols); err != nil {
+	if err := formats.F32.Matrix(data, rows, cols).Quantize(w); err != nil {
 		t.Fatal(err)
 	}
 	tensor := formats.Tensor{Name: "t", Type: formats.F32, Shape: []int{rows, cols}, Data: data}
@@ -73,11 +73,11 @@ func TestRequantizeInChunks(t *testing.T) {
 		w[i] = float32(math.Sin(float64(i)))
 	}
 	data := make([]byte, 4*len(w))
-	if err := formats.F32.Quantize(data, w, rows, cols); err != nil {
+	if err := formats.F32.Matrix(data, rows, cols).Quantize(w); err != nil {
 		t.Fatal(err)
 	}
 	want := make([]byte, rows*cols/128*18)
-	if err := formats.Q1_0_g128.Quantize(want, w, rows, cols); err != nil {
+	if err := formats.Q1_0_g128.Matrix(want, rows, cols).Quantize(w); err != nil {
 		t.Fatal(err)
 	}
 	var got bytes.Buffer
@@ -193,7 +193,7 @@ func TestConvertManyScales(t *testing.T) {
 				}
 			}
 			info.Type, data[info.Name] = formats.F16, make([]byte, 2*len(w))
-			check(formats.F16.Quantize(data[info.Name], w, rows, cols))
+			check(formats.F16.Matrix(data[info.Name], rows, cols).Quantize(w))
 		}
 		tensors = append(tensors, info)
 	}

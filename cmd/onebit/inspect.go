@@ -92,8 +92,7 @@ func validateTensors(src source.Source) error {
 		if err != nil {
 			return err
 		}
-		rows, cols := t.Dims()
-		if err := t.Type.Validate(t.Data, rows, cols); err != nil {
+		if err := t.Matrix().Validate(); err != nil {
 			return src.Fault(info.Name, err)
 		}
 		if err := src.Release(info.Name); err != nil {

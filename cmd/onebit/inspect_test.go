@@ -115,7 +115,7 @@ func altered(t *testing.T, p *arch.Preset, to *formats.Type, kv *container.KV) [
 		size, err := info.Type.Bytes(rows, cols)
 		check(err)
 		data := make([]byte, size)
-		check(info.Type.Quantize(data, x, rows, cols))
+		check(info.Type.Matrix(data, rows, cols).Quantize(x))
 		check(w.WriteTensor(info.Name, data))
 	}
 	check(w.Close())

@@ -13,7 +13,7 @@ import (
 func Example() {
 	weights := []float32{1, 2, 3, 4}
 	data := make([]byte, 8)
-	if err := formats.F16.Quantize(data, weights, 2, 2); err != nil {
+	if err := formats.F16.Matrix(data, 2, 2).Quantize(weights); err != nil {
 		log.Fatal(err)
 	}
 

@@ -11,7 +11,7 @@ import (
 
 func Example() {
 	data := make([]byte, 8)
-	if err := formats.F16.Quantize(data, []float32{1, 2, 3, 4}, 2, 2); err != nil {
+	if err := formats.F16.Matrix(data, 2, 2).Quantize([]float32{1, 2, 3, 4}); err != nil {
 		log.Fatal(err)
 	}
 	var file bytes.Buffer

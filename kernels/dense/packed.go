@@ -63,7 +63,7 @@ func (p *Packed) Set(pool *kernels.Pool, w []float32) error {
 		scale = max(scale, most[i]) // NaN stays NaN
 	}
 	if p.ternary() {
-		if err := p.tensor.Type.SetTensorScale(p.tensor.Data, rows, cols, scale); err != nil {
+		if err := p.tensor.Matrix().SetTensorScale(scale); err != nil {
 			return err
 		}
 	}
@@ -74,13 +74,12 @@ func (p *Packed) Set(pool *kernels.Pool, w []float32) error {
 
 // ternary says that the format is one of digits with a scale for the tensor.
 func (p *Packed) ternary() bool {
-	rows, cols := p.tensor.Dims()
-	return p.tensor.Type.EncodeDigits(p.tensor.Data, nil, rows, cols, 0, 0) == nil
+	return p.tensor.Matrix().EncodeDigits(nil, 0, 0) == nil
 }
 
 // encodeDigits writes rows [from, to) and returns the largest magnitude.
 func (p *Packed) encodeDigits(w []float32, from, to int) (most float32, err error) {
-	rows, cols := p.tensor.Dims()
+	_, cols := p.tensor.Dims()
 	w, digits := w[from*cols:to*cols], p.digits[from*cols:to*cols]
 	var bits int32 // of the largest magnitude: they compare like integers
 	for i, x := range w {
@@ -89,14 +88,14 @@ func (p *Packed) encodeDigits(w []float32, from, to int) (most float32, err erro
 		bits = max(bits, magnitude)
 		digits[i] = int8((b>>31 | 1) & (-magnitude >> 31)) // no processor predicts weights
 	}
-	return math.Float32frombits(uint32(bits)), p.tensor.Type.EncodeDigits(p.tensor.Data, digits, rows, cols, from, to)
+	return math.Float32frombits(uint32(bits)), p.tensor.Matrix().EncodeDigits(digits, from, to)
 }
 
 // encodeBlocks writes rows [from, to) of a format whose blocks have their own scales.
 func (p *Packed) encodeBlocks(w []float32, from, to int) (most float32, err error) {
 	rows, cols := p.tensor.Dims()
 	rowBytes := len(p.tensor.Data) / rows
-	return 0, p.tensor.Type.Quantize(p.tensor.Data[from*rowBytes:to*rowBytes], w[from*cols:to*cols], to-from, cols)
+	return 0, p.tensor.Type.Matrix(p.tensor.Data[from*rowBytes:to*rowBytes], to-from, cols).Quantize(w[from*cols : to*cols])
 }
 
 // Mul sets y, tokens × rows, to x·Wᵀ: x is tokens × cols, and is rounded to int8 as the

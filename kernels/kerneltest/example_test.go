@@ -59,7 +59,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	tensor.Data = make([]byte, size)
-	if err := tensor.Type.Quantize(tensor.Data, w, rows, cols); err != nil {
+	if err := tensor.Matrix().Quantize(w); err != nil {
 		log.Fatal(err)
 	}
 

@@ -188,7 +188,7 @@ func Quantize(tb testing.TB, t *formats.Type, rows, cols int, w []float32) *form
 		tb.Fatal(err)
 	}
 	data := make([]byte, size)
-	if err := t.Quantize(data, w, rows, cols); err != nil {
+	if err := t.Matrix(data, rows, cols).Quantize(w); err != nil {
 		tb.Fatal(err)
 	}
 	return &formats.Tensor{Name: fmt.Sprintf("%s.%dx%d", t.Name, rows, cols), Type: t, Shape: []int{rows, cols}, Data: data}

@@ -50,10 +50,10 @@ func TestUnpackDigits(t *testing.T) {
 			}
 			src[size-2], src[size-1] = 0, 0x3c // 1
 			f.unpack(dst, src)
-			if err := f.to.Dequantize(got, dst, 1, n); err != nil {
+			if err := f.to.Matrix(dst, 1, n).Dequantize(got); err != nil {
 				t.Fatal(err)
 			}
-			if err := f.from.Dequantize(want, src, 1, n); err != nil {
+			if err := f.from.Matrix(src, 1, n).Dequantize(want); err != nil {
 				t.Fatal(err)
 			}
 			if !slices.Equal(got, want) {

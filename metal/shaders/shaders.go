@@ -123,35 +123,31 @@ func Pack(t *formats.Tensor) (*formats.Tensor, error) {
 	if to == t.Type {
 		return t, nil
 	}
-	rows, cols := t.Dims()
-	size, err := to.Bytes(rows, cols)
-	if err != nil {
-		return nil, fmt.Errorf("tensor %s: %w", t.Name, err)
-	}
-	packed := &formats.Tensor{Name: t.Name, Type: to, Shape: t.Shape, Data: make([]byte, size)}
-	ok, err := formats.Recode(packed.Data, to, t.Data, t.Type, rows, cols)
-	if err == nil && !ok { // there are no blocks to recode, but one scale
-		err = packRows(packed, t)
+	packed, err := to.NewMatrix(t.Dims())
+	if err == nil {
+		err = packInto(packed, t.Matrix())
 	}
 	if err != nil {
 		return nil, fmt.Errorf("tensor %s: %w", t.Name, err)
 	}
-	return packed, nil
+	return &formats.Tensor{Name: t.Name, Type: to, Shape: t.Shape, Data: packed.Data}, nil
 }
 
-// packRows writes the digits and the scale of a ternary tensor that has one scale.
-func packRows(packed, t *formats.Tensor) error {
-	rows, cols := t.Dims()
-	scale, err := t.Type.TensorScale(t.Data, rows, cols)
+// packInto recodes a matrix; of one without blocks it writes the digits and the one scale.
+func packInto(packed, m formats.Matrix) error {
+	if ok, err := formats.Recode(packed, m); ok || err != nil {
+		return err
+	}
+	scale, err := m.TensorScale()
 	if err == nil {
-		err = t.Type.Validate(t.Data, rows, cols)
+		err = m.Validate()
 	}
 	if err != nil {
 		return err
 	}
-	weights, digits := make([]float32, cols), make([]int8, cols)
-	for r := range rows {
-		if err := t.Type.DequantizeRows(weights, t.Data, rows, cols, r, r+1); err != nil {
+	weights, digits := make([]float32, m.Cols), make([]int8, m.Cols)
+	for r := range m.Rows {
+		if err := m.DequantizeRows(weights, r, r+1); err != nil {
 			return err
 		}
 		for i, w := range weights {
@@ -164,11 +160,11 @@ func packRows(packed, t *formats.Tensor) error {
 				digits[i] = -1
 			}
 		}
-		if err := packed.Type.EncodeDigits(packed.Data, digits, rows, cols, r, r+1); err != nil {
+		if err := packed.EncodeDigits(digits, r, r+1); err != nil {
 			return err
 		}
 	}
-	return packed.Type.SetTensorScale(packed.Data, rows, cols, scale)
+	return packed.SetTensorScale(scale)
 }
 
 // CodesOf returns the codes of a format, or an error if no shader multiplies it.

@@ -113,7 +113,7 @@ func weights(t *testing.T, tensor *formats.Tensor) (w []float32, rows, cols int)
 	t.Helper()
 	rows, cols = tensor.Dims()
 	w = make([]float32, rows*cols)
-	if err := tensor.Type.Dequantize(w, tensor.Data, rows, cols); err != nil {
+	if err := tensor.Matrix().Dequantize(w); err != nil {
 		t.Fatal(err)
 	}
 	return w, rows, cols

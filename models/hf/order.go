@@ -100,7 +100,7 @@ func (c *Checkpoint) floats(s storedTensor) ([]byte, error) {
 		return nil, err
 	}
 	rows, cols := t.Dims()
-	if err := t.Type.Validate(t.Data, rows, cols); err != nil {
+	if err := t.Matrix().Validate(); err != nil {
 		return nil, err
 	}
 	rows, cols = formats.Dims(s.info.Shape)
@@ -123,7 +123,7 @@ func (c *Checkpoint) floats(s storedTensor) ([]byte, error) {
 		}
 	}
 	data := make([]byte, s.info.Size)
-	return data, formats.F32.Quantize(data, out, rows, cols)
+	return data, formats.F32.Matrix(data, rows, cols).Quantize(out)
 }
 
 // order returns which of a checkpoint's rows or columns each of n is.

@@ -63,7 +63,7 @@ func (d divisors) stored() storedTensor {
 		info: container.TensorInfo{Name: d.name, Type: formats.F32, TypeName: formats.F32.Name, Shape: []int{len(d.values)}, Size: size},
 		read: func(*Checkpoint, storedTensor) ([]byte, error) {
 			data := make([]byte, size)
-			return data, formats.F32.Quantize(data, d.values, 1, len(d.values))
+			return data, formats.F32.Matrix(data, 1, len(d.values)).Quantize(d.values)
 		},
 	}
 }

@@ -61,7 +61,8 @@ func (c *Checkpoint) ternaries(s storedTensor) ([]byte, error) {
 		if err != nil {
 			return err
 		}
-		typ, rows, cols := s.info.Type, s.info.Shape[0], s.info.Shape[1]
+		rows, cols := s.info.Shape[0], s.info.Shape[1]
+		m := s.info.Type.Matrix(data, rows, cols)
 		if s.change.Rows != nil {
 			r = &orderedReader{r, func(row int) int { return s.change.Rows(c.numbers, row) }, rows, cols}
 		}
@@ -70,9 +71,9 @@ func (c *Checkpoint) ternaries(s storedTensor) ([]byte, error) {
 			if err := r.digits(digits, w, from, to); err != nil {
 				return err
 			}
-			return typ.EncodeDigits(data, digits, rows, cols, from, to)
+			return m.EncodeDigits(digits, from, to)
 		})
-		return errors.Join(err, typ.SetTensorScale(data, rows, cols, scale))
+		return errors.Join(err, m.SetTensorScale(scale))
 	})
 }
 
@@ -187,7 +188,7 @@ func (r *floatReader) scale() (float32, error) {
 	s := r.Scale()
 	switch {
 	case math.IsInf(float64(s), 0) || math.IsNaN(float64(s)):
-		return 0, r.tensor.Type.Validate(r.tensor.Data, rows, cols)
+		return 0, r.tensor.Matrix().Validate()
 	case r.stored.scale == "":
 		return s, nil
 	case !r.Ternary() || s != 0 && s != 1:
@@ -205,9 +206,9 @@ func (r *floatReader) digits(dst []int8, w *workspace, from, to int) error {
 }
 
 func (r *floatReader) floats(w *workspace, from, to int) ([]float32, error) {
-	rows, cols := r.tensor.Dims()
+	_, cols := r.tensor.Dims()
 	x := w.floats[:(to-from)*cols]
-	return x, r.tensor.Type.DequantizeRows(x, r.tensor.Data, rows, cols, from, to)
+	return x, r.tensor.Matrix().DequantizeRows(x, from, to)
 }
 
 // A workspace is a thread's room for the rows that it works on.

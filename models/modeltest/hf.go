@@ -138,18 +138,16 @@ func (w *writer) tensors(t *formats.Tensor) ([]safetensors.Tensor, error) {
 	default:
 		typ = formats.F32
 	}
-	size, err := typ.Bytes(rows, cols)
-	if err != nil {
-		return nil, err
+	m, err := typ.NewMatrix(rows, cols)
+	if err == nil {
+		err = m.Quantize(x)
 	}
-	data := make([]byte, size)
-	err = typ.Quantize(data, x, rows, cols)
-	return []safetensors.Tensor{{Name: name, DType: strings.ToUpper(typ.Name), Shape: shape, Data: data}}, err
+	return []safetensors.Tensor{{Name: name, DType: strings.ToUpper(typ.Name), Shape: shape, Data: m.Data}}, err
 }
 
 func (w *writer) packed(t *formats.Tensor, name string, x []float32) ([]safetensors.Tensor, error) {
 	rows, cols := t.Dims()
-	scale, err := t.Type.TensorScale(t.Data, rows, cols)
+	scale, err := t.Matrix().TensorScale()
 	if err != nil {
 		return nil, err
 	}

@@ -64,8 +64,7 @@ func TestWriteReadsBack(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				rows, cols := tensor.Dims()
-				if err := tensor.Type.Validate(tensor.Data, rows, cols); err != nil {
+				if err := tensor.Matrix().Validate(); err != nil {
 					t.Errorf("tensor %s: %v", got.Name, err)
 				}
 			}

@@ -51,14 +51,12 @@ func (r *rounded) round(l *BitLinear, w []float32, cols int) {
 // roundTrip writes what format t makes of w. Weights that it cannot hold, which
 // are not finite or beyond fp16, become NaN: the loss will say so.
 func roundTrip(t *formats.Type, dst, w []float32, cols int) {
-	rows := len(w) / cols
-	size, err := t.Bytes(rows, cols)
-	packed := make([]byte, size)
+	m, err := t.NewMatrix(len(w)/cols, cols)
 	if err == nil {
-		err = t.Quantize(packed, w, rows, cols)
+		err = m.Quantize(w)
 	}
 	if err == nil {
-		err = t.Dequantize(dst, packed, rows, cols)
+		err = m.Dequantize(dst)
 	}
 	if err != nil {
 		fillNaN(dst)
@@ -82,11 +80,11 @@ func (l *BitLinear) Pack(t *formats.Type) (*formats.Tensor, error) {
 	}
 	l.Rounded()
 	data := make([]byte, size)
-	if err := t.Quantize(data, l.rounded.w, l.Out, l.In); err != nil {
+	if err := t.Matrix(data, l.Out, l.In).Quantize(l.rounded.w); err != nil {
 		return nil, fmt.Errorf("tensor %s: %w", name, err)
 	}
 	back := make([]float32, l.Out*l.In)
-	if err := t.Dequantize(back, data, l.Out, l.In); err != nil {
+	if err := t.Matrix(data, l.Out, l.In).Dequantize(back); err != nil {
 		return nil, fmt.Errorf("tensor %s: %w", name, err)
 	}
 	for i, w := range l.rounded.w {

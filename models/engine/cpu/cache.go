@@ -329,7 +329,7 @@ func encodeQ8(kv *cache, dst []byte, src []float32, acts *kernels.Activations) {
 // format, all of the head's are NaN.
 func encodeQ4(_ *cache, dst []byte, src []float32, _ *kernels.Activations) {
 	dst = dst[:len(src)/q8Len*q4Bytes]
-	if formats.Q4_0.Quantize(dst, src, 1, len(src)) == nil {
+	if formats.Q4_0.Matrix(dst, 1, len(src)).Quantize(src) == nil {
 		return
 	}
 	for ; len(dst) > 0; dst = dst[q4Bytes:] {

@@ -31,9 +31,7 @@ func (e *Engine) Check() error {
 	errs := make([]error, len(unseen))
 	err := mmap.Guard(func() error {
 		e.pool.ForEach(len(unseen), func(i int) {
-			t := unseen[i].tensor
-			rows, cols := t.Dims()
-			errs[i] = t.Type.Validate(t.Data, rows, cols)
+			errs[i] = unseen[i].tensor.Matrix().Validate()
 		})
 		return nil
 	})

@@ -60,8 +60,7 @@ func (e *Engine) expertsOf(t formats.Tensor) (*experts, error) {
 	if e.unchecked.Add(1); v.ShowsBadWeights() {
 		return x, nil // checked when a product is not finite, or by Check
 	}
-	rows, cols := t.Dims()
-	if err := t.Type.Validate(t.Data, rows, cols); err != nil {
+	if err := t.Matrix().Validate(); err != nil {
 		return nil, e.source.Fault(t.Name, err)
 	}
 	e.markExpertsChecked(x)

@@ -61,10 +61,10 @@ func (e *Engine) packConverted(v *kernels.Variant, t formats.Tensor) (*weights, 
 // read: so that little of the old matrix is in memory beside the new one.
 func (e *Engine) convertTo(dst, src *formats.Tensor) (nmse float64, err error) {
 	const slab, chunk = 4096, 32 // rows
-	rows, cols := src.Dims()
+	rows, _ := src.Dims()
 	rowBytes := len(dst.Data) / rows
 	if !src.Type.BadIsNotFinite() {
-		if err := src.Type.Validate(src.Data, rows, cols); err != nil {
+		if err := src.Matrix().Validate(); err != nil {
 			return 0, err
 		}
 	}
@@ -82,7 +82,7 @@ func (e *Engine) convertTo(dst, src *formats.Tensor) (nmse float64, err error) {
 		for i, err := range errs {
 			if err != nil {
 				// The place in all of the head, not in a strip of rows.
-				return 0, cmp.Or(src.Type.Validate(src.Data, rows, cols), err)
+				return 0, cmp.Or(src.Matrix().Validate(), err)
 			}
 			sum.Add(sums[i])
 		}
@@ -117,23 +117,23 @@ func headRowBytes(to *formats.Type, cols int) (int, error) {
 // convertRows writes rows [from, end) of t to dst, a few at a time: their
 // floats stay in the cache. An *formats.Error is about a row of t.
 func (e *Engine) convertRows(dst []byte, to *formats.Type, t *formats.Tensor, from, end int) (sum deviation.Sum, err error) {
-	rows, cols := t.Dims()
+	_, cols := t.Dims()
 	const strip = 4 // rows
 	x, y := make([]float32, strip*cols), make([]float32, strip*cols)
 	rowBytes := len(dst) / (end - from)
 	for ; from < end; from += strip {
 		n := min(strip, end-from)
-		x, y, bytes := x[:n*cols], y[:n*cols], dst[:n*rowBytes]
-		if err := t.Type.DequantizeRows(x, t.Data, rows, cols, from, from+n); err != nil {
+		x, y, part := x[:n*cols], y[:n*cols], to.Matrix(dst[:n*rowBytes], n, cols)
+		if err := t.Matrix().DequantizeRows(x, from, from+n); err != nil {
 			return sum, err
 		}
-		if err := to.Quantize(bytes, x, n, cols); err != nil {
+		if err := part.Quantize(x); err != nil {
 			if bad, ok := errors.AsType[*formats.Error](err); ok && bad.Row >= 0 {
 				bad.Row += from
 			}
 			return sum, err
 		}
-		if err := to.Dequantize(y, bytes, n, cols); err != nil {
+		if err := part.Dequantize(y); err != nil {
 			return sum, err
 		}
 		e.vectors.Axpy(y, -1, x)

@@ -101,8 +101,7 @@ func (e *Engine) table(t formats.Tensor, multiplied bool) (*table, error) {
 	if multiplied {
 		return &table{t}, nil
 	}
-	rows, cols := t.Dims()
-	if err := t.Type.Validate(t.Data, rows, cols); err != nil {
+	if err := t.Matrix().Validate(); err != nil {
 		return nil, e.source.Fault(t.Name, err)
 	}
 	e.release(t.Name)
@@ -114,7 +113,7 @@ func (e *Engine) gain(t formats.Tensor) (*gain, error) {
 		return nil, e.source.Fault(t.Name, fmt.Errorf("is %s, want a norm in f32, f16 or bf16", t.Type.Name))
 	}
 	rows, cols := t.Dims()
-	if err := t.Type.Validate(t.Data, rows, cols); err != nil {
+	if err := t.Matrix().Validate(); err != nil {
 		return nil, e.source.Fault(t.Name, err)
 	}
 	values, err := t.Floats()

@@ -24,10 +24,10 @@ func (s *stream) each(n int, nanoseconds float64, task func(c int)) {
 func (s *stream) Embed(op string, dst engine.Buffer, w engine.Weight, ids []int) {
 	start := s.begin()
 	d, t := dst.(*buffer), w.(*table)
-	rows, cols := t.Dims()
+	rows, _ := t.Dims()
 	d.resize(len(ids))
 	for c, id := range ids {
-		if err := t.Type.DequantizeRows(d.column(c), t.Data, rows, cols, id, id+1); err != nil {
+		if err := t.Matrix().DequantizeRows(d.column(c), id, id+1); err != nil {
 			s.failed = s.engine.source.Fault(t.Name, err)
 		}
 	}

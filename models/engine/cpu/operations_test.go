@@ -100,7 +100,7 @@ func TestBadQ4(t *testing.T) {
 		src[40] = bad
 		encodeQ4(nil, data, src, nil)
 		got := make([]float32, 3*q8Len)
-		if err := formats.Q4_0.Dequantize(got, data, 1, len(got)); err != nil {
+		if err := formats.Q4_0.Matrix(data, 1, len(got)).Dequantize(got); err != nil {
 			t.Fatal(err)
 		}
 		for i, x := range got {

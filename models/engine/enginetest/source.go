@@ -64,7 +64,7 @@ var packed = sync.OnceValues(func() (map[string][]byte, error) {
 			return nil, err
 		}
 		data[x.name] = make([]byte, n)
-		if err := x.format.Quantize(data[x.name], x.values, rows, cols); err != nil {
+		if err := x.format.Matrix(data[x.name], rows, cols).Quantize(x.values); err != nil {
 			return nil, err
 		}
 	}

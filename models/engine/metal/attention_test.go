@@ -67,7 +67,7 @@ func (l *looking) to(end int) ([]float32, error) {
 func (l *looking) held(x []float32) []float32 {
 	n, err := l.format.Bytes(1, len(x))
 	data := make([]byte, n)
-	if err = errors.Join(err, l.format.Quantize(data, x, 1, len(x)), l.format.Dequantize(x, data, 1, len(x))); err != nil {
+	if err = errors.Join(err, l.format.Matrix(data, 1, len(x)).Quantize(x), l.format.Matrix(data, 1, len(x)).Dequantize(x)); err != nil {
 		panic(err)
 	}
 	return x

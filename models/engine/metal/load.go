@@ -138,8 +138,7 @@ func (e *Engine) weight(t *formats.Tensor, r engine.Request) (engine.Weight, err
 		return nil, fmt.Errorf("is %s, want a norm in f32, f16 or bf16", t.Type.Name)
 	}
 	e.source.Populate(t.Name)
-	rows, cols := t.Dims()
-	if err := t.Type.Validate(t.Data, rows, cols); err != nil {
+	if err := t.Matrix().Validate(); err != nil {
 		return nil, err
 	}
 	switch {
@@ -206,7 +205,7 @@ func (e *Engine) place(m *matrix, t *formats.Tensor, stay bool) error {
 		return e.whole(m, t, stay)
 	}
 	if codes.BlockColumns == 0 {
-		if m.scale, err = t.Type.TensorScale(t.Data, m.Rows, m.Cols); err != nil {
+		if m.scale, err = t.Matrix().TensorScale(); err != nil {
 			return err
 		}
 	}
@@ -325,14 +324,14 @@ func (e *Engine) convert(t *formats.Tensor, to *formats.Type) (*matrix, error) {
 	var sum deviation.Sum
 	for from := 0; from < rows; from += strip {
 		n := min(strip, rows-from)
-		x, y, data := x[:n*cols], y[:n*cols], converted.Data[from*rowBytes:][:n*rowBytes]
-		if err := t.Type.DequantizeRows(x, t.Data, rows, cols, from, from+n); err != nil {
+		x, y, part := x[:n*cols], y[:n*cols], to.Matrix(converted.Data[from*rowBytes:][:n*rowBytes], n, cols)
+		if err := t.Matrix().DequantizeRows(x, from, from+n); err != nil {
 			return nil, err
 		}
-		if err := to.Quantize(data, x, n, cols); err != nil {
+		if err := part.Quantize(x); err != nil {
 			return nil, fmt.Errorf("rows from %d on: %w", from, err)
 		}
-		if err := to.Dequantize(y, data, n, cols); err != nil {
+		if err := part.Dequantize(y); err != nil {
 			return nil, err
 		}
 		sum.Add(deviation.Of(y, x))

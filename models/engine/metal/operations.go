@@ -74,7 +74,7 @@ func (s *stream) Embed(op string, dst engine.Buffer, w engine.Weight, ids []int)
 			return
 		}
 		for c, id := range ids {
-			if err := t.Type.DequantizeRows(to.values()[c*cols:][:cols], t.Data, rows, cols, id, id+1); err != nil {
+			if err := t.Matrix().DequantizeRows(to.values()[c*cols:][:cols], id, id+1); err != nil {
 				s.fail(s.engine.source.Fault(t.Name, err))
 			}
 		}

@@ -58,7 +58,7 @@ func (p *plain) load(r engine.Request) (*weight, error) {
 		return nil, err
 	}
 	rows, cols := t.Dims()
-	if err := t.Type.Validate(t.Data, rows, cols); err != nil {
+	if err := t.Matrix().Validate(); err != nil {
 		return nil, p.source.Fault(r.Tensor, err)
 	}
 	values, err := t.Floats()
@@ -86,15 +86,15 @@ func (p *plain) load(r engine.Request) (*weight, error) {
 
 // convert rounds values to another format.
 func (w *weight) convert(values []float32, to *formats.Type) ([]float32, error) {
-	n, err := to.Bytes(w.Rows, w.Cols)
+	m, err := to.NewMatrix(w.Rows, w.Cols)
 	if err != nil {
 		return nil, err
 	}
-	data, rounded := make([]byte, n), make([]float32, len(values))
-	if err := to.Quantize(data, values, w.Rows, w.Cols); err != nil {
+	if err := m.Quantize(values); err != nil {
 		return nil, err
 	}
-	if err := to.Dequantize(rounded, data, w.Rows, w.Cols); err != nil {
+	rounded := make([]float32, len(values))
+	if err := m.Dequantize(rounded); err != nil {
 		return nil, err
 	}
 	w.Type, w.Error = to, deviation.Of(rounded, values).NMSE()

@@ -34,11 +34,11 @@ var PackedFormats = []*formats.Type{formats.I2_S, formats.Q2_0_g128, formats.TQ2
 func Pack(t *formats.Type, weights int) (Footprint, error) {
 	const tile = 256 // rows that are packed at a time, all alike
 	rows := (weights + memoryCols - 1) / memoryCols
-	size, err := t.Bytes(rows, memoryCols)
+	m, err := t.NewMatrix(rows, memoryCols)
 	if err != nil {
 		return Footprint{}, err
 	}
-	packed := make([]byte, size)
+	size := len(m.Data)
 	r := rand.New(rand.NewPCG(1, 2))
 	digits, floats := make([]int8, tile*memoryCols), make([]float32, tile*memoryCols)
 	signsOnly := t.TernaryGroup(rows, memoryCols) == 0
@@ -52,7 +52,7 @@ func Pack(t *formats.Type, weights int) (Footprint, error) {
 	end := 0
 	for from := 0; from < rows; from += tile {
 		n := min(tile, rows-from)
-		if err := t.EncodeDigits(packed, digits[:n*memoryCols], rows, memoryCols, from, from+n); err == nil {
+		if err := m.EncodeDigits(digits[:n*memoryCols], from, from+n); err == nil {
 			end = size
 			continue
 		}
@@ -60,7 +60,7 @@ func Pack(t *formats.Type, weights int) (Footprint, error) {
 		if err != nil {
 			return Footprint{}, err
 		}
-		if err := t.Quantize(packed[end:end+part], floats[:n*memoryCols], n, memoryCols); err != nil {
+		if err := t.Matrix(m.Data[end:end+part], n, memoryCols).Quantize(floats[:n*memoryCols]); err != nil {
 			return Footprint{}, err
 		}
 		end += part
@@ -68,24 +68,24 @@ func Pack(t *formats.Type, weights int) (Footprint, error) {
 	if end != size {
 		return Footprint{}, fmt.Errorf("%s: %d bytes packed of %d", t.Name, end, size)
 	}
-	if _, err := t.TensorScale(packed, rows, memoryCols); err == nil {
-		if err := t.SetTensorScale(packed, rows, memoryCols, 1); err != nil {
+	if _, err := m.TensorScale(); err == nil {
+		if err := m.SetTensorScale(1); err != nil {
 			return Footprint{}, err
 		}
 	}
-	return Footprint{t, rows * memoryCols, size}, checkTile(t, packed, floats, rows)
+	return Footprint{t, rows * memoryCols, size}, checkTile(m, floats)
 }
 
 // checkTile reads the last rows back.
-func checkTile(t *formats.Type, packed []byte, want []float32, rows int) error {
+func checkTile(m formats.Matrix, want []float32) error {
 	back := make([]float32, memoryCols)
-	last := (rows - 1) % (len(want) / memoryCols)
-	if err := t.DequantizeRows(back, packed, rows, memoryCols, rows-1, rows); err != nil {
+	last := (m.Rows - 1) % (len(want) / memoryCols)
+	if err := m.DequantizeRows(back, m.Rows-1, m.Rows); err != nil {
 		return err
 	}
 	for i, w := range want[last*memoryCols : (last+1)*memoryCols] {
 		if back[i] != w {
-			return fmt.Errorf("%s: weight %d of the last row is %v, and was %v", t.Name, i, back[i], w)
+			return fmt.Errorf("%s: weight %d of the last row is %v, and was %v", m.Type.Name, i, back[i], w)
 		}
 	}
 	return nil
