@@ -73,9 +73,20 @@ func (l *modelList) print(w io.Writer, width int) error {
 	if dropped != nil {
 		fmt.Fprintf(w, "No room for: %s; --json has all.\n", strings.Join(dropped, ", "))
 	}
-	_, err := fmt.Fprintf(w, "\nTokens a second, with the interval that the figure is expected in; * was measured, the others are foretold.\n"+
-		"ERROR is the NMSE of a product by int8 activations; weights are as published.\n%s\n", l.next())
-	return err
+	read := l.Machine.Read
+	notes := []string{
+		"Tokens a second, with the interval that the figure is expected in; * was measured, the others are predicted.",
+		fmt.Sprintf("Memory was read at %.3g GB/s (%.3g to %.3g) meanwhile; decoding follows it.", read.Center/1e9, read.Low/1e9, read.High/1e9),
+		"ERROR is the NMSE of a product by int8 activations; weights are as published.",
+		"Files are named as their repositories' patterns have it; nothing was downloaded to check.",
+	}
+	fmt.Fprintln(w)
+	for _, text := range append(notes, l.next()) {
+		if _, err := fmt.Fprintln(w, strings.Join(wrapped(text, width, " "), "\n")); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // sentence says what runs here.
