@@ -114,7 +114,7 @@ func BenchmarkQ1Prompt(b *testing.B) {
 					matrices = append(matrices, m)
 				}
 			}
-			x := normal(rand.New(rand.NewPCG(3, 4)), most*cols)
+			x := kerneltest.Normal(rand.New(rand.NewPCG(3, 4)), most*cols)
 			dst := make([]float32, most*6144)
 			for _, n := range []int{2, 4, 5, 6, 8, 13, 16, most} {
 				b.Run(fmt.Sprintf("columns=%d", n), func(b *testing.B) {

@@ -84,7 +84,7 @@ func timeRows(b *testing.B, v *kernels.Variant, tensor *formats.Tensor) {
 		b.Fatal(err)
 	}
 	defer m.Close()
-	x := normal(rand.New(rand.NewPCG(3, 4)), cols)
+	x := kerneltest.Normal(rand.New(rand.NewPCG(3, 4)), cols)
 	var a kernels.Activations
 	a.Prepare(v, x, 1, cols)
 	dst := make([]float32, rows)
@@ -142,7 +142,7 @@ func timeBatch(b *testing.B, v *kernels.Variant, tensor *formats.Tensor, n int) 
 	}
 	defer m.Close()
 	var a kernels.Activations
-	a.Prepare(v, normal(rand.New(rand.NewPCG(3, 4)), n*cols), n, cols)
+	a.Prepare(v, kerneltest.Normal(rand.New(rand.NewPCG(3, 4)), n*cols), n, cols)
 	dst := make([]float32, n*rows)
 	const chunk = 64 // rows, as a pool hands them out
 	b.ResetTimer()
@@ -195,7 +195,7 @@ func BenchmarkTernaryPrompt(b *testing.B) {
 					}
 				}
 				const most = 128
-				x := normal(rng, most*op.cols)
+				x := kerneltest.Normal(rng, most*op.cols)
 				var dst [3][]float32
 				for i, rows := range op.rows {
 					dst[i] = make([]float32, most*rows)
@@ -217,15 +217,6 @@ func BenchmarkTernaryPrompt(b *testing.B) {
 			})
 		}
 	}
-}
-
-// normal returns n values of a normal distribution.
-func normal(rng *rand.Rand, n int) []float32 {
-	x := make([]float32, n)
-	for i := range x {
-		x[i] = float32(rng.NormFloat64())
-	}
-	return x
 }
 
 // BenchmarkPackedTernaryDenseForward is a 512×512 layer of ternary_u32

@@ -26,7 +26,7 @@ func TestBadWeightsShowInProducts(t *testing.T) {
 		t.Run(v.String(), func(t *testing.T) {
 			kerneltest.Require(t, v)
 			rng := rand.New(rand.NewPCG(1, 2))
-			for range require.Draw(t, 8, numbers(1, 6)) {
+			for range require.Draw(t, 8, require.Numbers(1, 6)) {
 				tensor := kerneltest.Tensor(t, v.Format, rows, cols, rng)
 				row := spoil(t, tensor, rng)
 				m, err := v.InPlace(tensor)

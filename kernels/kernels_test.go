@@ -24,11 +24,3 @@ func TestConformance(t *testing.T) {
 		})
 	}
 }
-
-// numbers are those from first to last.
-func numbers(first, last int) (all []int) {
-	for n := first; n <= last; n++ {
-		all = append(all, n)
-	}
-	return all
-}

@@ -54,3 +54,11 @@ func Draw[T any](tb interface {
 	}
 	return drawn
 }
+
+// Numbers are those from first to last.
+func Numbers(first, last int) (all []int) {
+	for n := first; n <= last; n++ {
+		all = append(all, n)
+	}
+	return all
+}

@@ -409,3 +409,12 @@ func allocations(t *testing.T, v *kernels.Variant) {
 		pool.Close()
 	}
 }
+
+// Normal returns n values of a normal distribution.
+func Normal(rng *rand.Rand, n int) []float32 {
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = float32(rng.NormFloat64())
+	}
+	return x
+}

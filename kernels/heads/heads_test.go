@@ -1,4 +1,4 @@
-package kernels_test
+package heads_test
 
 import (
 	"encoding/binary"
@@ -54,7 +54,7 @@ func randomBits(tb testing.TB, format *formats.Type, rows, cols int, rng *rand.R
 // or, if codes is set, under the integer ones.
 func headVariants(t *testing.T, codes bool, run func(t *testing.T, v *kernels.Variant)) {
 	for _, v := range kernels.Variants() {
-		if !headsOnly(kernels.FormatOf(v.Format)) || v.Name == "reference" || v.Name == "scalar" || codes && v.Scheme == kernels.F32 {
+		if f := kernels.FormatOf(v.Format); f.For(kernels.Projection) || !f.For(kernels.Head) || v.Name == "reference" || v.Name == "scalar" || codes && v.Scheme == kernels.F32 {
 			continue
 		}
 		if _, ok := headBits[v.Format]; !ok {
@@ -73,7 +73,7 @@ func TestHeadBits(t *testing.T) {
 	require.Unraced(t, "one thread computes it")
 	headVariants(t, false, func(t *testing.T, v *kernels.Variant) {
 		rng := rand.New(rand.NewPCG(1, 2))
-		for _, rows := range require.Draw(t, 4, numbers(1, 19)) {
+		for _, rows := range require.Draw(t, 4, require.Numbers(1, 19)) {
 			cols := v.Format.BlockLen * (1 + rng.IntN(4))
 			if v.Format.BlockLen == 1 {
 				cols = 32 * (1 + rng.IntN(5))

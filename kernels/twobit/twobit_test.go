@@ -1,6 +1,6 @@
 //go:build !purego
 
-package kernels_test
+package twobit_test
 
 import (
 	"fmt"
@@ -24,7 +24,7 @@ var twoBitBlocks = map[*formats.Type]struct{ bytes, scaleAt int }{
 // twoBitVariants are those of this architecture.
 func twoBitVariants() (all []*kernels.Variant) {
 	for _, v := range kernels.Variants() {
-		if twoBit(kernels.FormatOf(v.Format)) && v.ISA.Arch != "" {
+		if kernels.FormatOf(v.Format).For(kernels.Projection) && v.Format != formats.Q1_0_g128 && v.ISA.Arch != "" {
 			all = append(all, v)
 		}
 	}
@@ -62,7 +62,7 @@ func TestTwoBitColumns(t *testing.T) {
 		}
 		for _, cols := range slices.Concat(require.Draw(t, 3, edges), require.Draw(t, 8, others)) {
 			tensor := kerneltest.Tensor(t, v.Format, 4, cols, rng)
-			kerneltest.Check(t, v, tensor, normal(rng, cols), 1, fmt.Sprintf("4×%d", cols))
+			kerneltest.Check(t, v, tensor, kerneltest.Normal(rng, cols), 1, fmt.Sprintf("4×%d", cols))
 		}
 	})
 }
@@ -81,7 +81,7 @@ func TestTwoBitRows(t *testing.T) {
 		}
 		for _, rows := range require.Draw(t, 6, sizes) {
 			tensor := kerneltest.Tensor(t, v.Format, rows, 768, rng)
-			kerneltest.Check(t, v, tensor, normal(rng, 2*768), 2, fmt.Sprintf("%d×768", rows))
+			kerneltest.Check(t, v, tensor, kerneltest.Normal(rng, 2*768), 2, fmt.Sprintf("%d×768", rows))
 		}
 	})
 }
@@ -90,13 +90,13 @@ func TestTwoBitRows(t *testing.T) {
 // tiles of rows, filled or not.
 func TestTwoBitBatches(t *testing.T) {
 	eachTwoBit(t, func(t *testing.T, v *kernels.Variant, rng *rand.Rand) {
-		for _, n := range require.Draw(t, 8, numbers(2, 34)) {
+		for _, n := range require.Draw(t, 8, require.Numbers(2, 34)) {
 			rows, cols := 4*(1+rng.IntN(40)), v.Format.BlockLen
 			if cols == 1 {
 				cols = 1 + rng.IntN(600)
 			}
 			tensor := kerneltest.Tensor(t, v.Format, rows, cols, rng)
-			kerneltest.Check(t, v, tensor, normal(rng, n*cols), n, fmt.Sprintf("%d×%d, %d columns", rows, cols, n))
+			kerneltest.Check(t, v, tensor, kerneltest.Normal(rng, n*cols), n, fmt.Sprintf("%d×%d, %d columns", rows, cols, n))
 		}
 	})
 }
@@ -170,7 +170,7 @@ func TestTwoBitBits(t *testing.T) {
 		if b.bytes == 0 {
 			return // its codes are validated
 		}
-		for _, i := range require.Draw(t, 8, numbers(0, 19)) {
+		for _, i := range require.Draw(t, 8, require.Numbers(0, 19)) {
 			cols := 256 * (1 + rng.IntN(9))
 			tensor := kerneltest.Tensor(t, v.Format, 9, cols, rng)
 			for i := range tensor.Data {
@@ -179,7 +179,7 @@ func TestTwoBitBits(t *testing.T) {
 					tensor.Data[i] &^= 0x40 // an exponent of all ones is not finite
 				}
 			}
-			kerneltest.Check(t, v, tensor, normal(rng, cols), 1, fmt.Sprintf("random bytes %d, %d columns", i, cols))
+			kerneltest.Check(t, v, tensor, kerneltest.Normal(rng, cols), 1, fmt.Sprintf("random bytes %d, %d columns", i, cols))
 		}
 	})
 }
