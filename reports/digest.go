@@ -143,6 +143,20 @@ func (d *digest) collect() {
 			c.samples = max(c.samples, len(s.Values))
 		}
 	}
+	for _, c := range d.cases {
+		c.condensed()
+	}
+}
+
+// condensed takes the interval of a case's time from its line, where one line stands for all samples; see Share.
+func (c *caseStats) condensed() {
+	low, high := results.Bounds(results.NsPerOp)
+	lo, lower := c.center(low)
+	hi, upper := c.center(high)
+	if time, timed := c.stats[results.NsPerOp]; timed && lower && upper && lo <= time.Center && time.Center <= hi {
+		time.Lo, time.Hi, time.NextRun = lo, hi, true
+		c.stats[results.NsPerOp] = time
+	}
 }
 
 func samplesByUnit(samples []results.Sample) map[string][]results.Sample {

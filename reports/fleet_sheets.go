@@ -232,18 +232,18 @@ func (f *fleet) machinesSheet() *doc.Table {
 }
 
 // reading is what a machine reads from memory with most threads.
-func (m *member) reading() (float64, bool) {
-	return m.ceiling(names.BaseRead, results.ReadRate)
+func (d *digest) reading() (float64, bool) {
+	return d.ceiling(names.BaseRead, results.ReadRate)
 }
 
 // multiplying is what it multiplies in registers.
-func (m *member) multiplying() (float64, bool) {
-	return m.ceiling(names.BaseDotPeak, results.OpRate)
+func (d *digest) multiplying() (float64, bool) {
+	return d.ceiling(names.BaseDotPeak, results.OpRate)
 }
 
 // ceiling is the middle one of the rates of a base's cases under the fullest condition.
-func (m *member) ceiling(base, unit string) (float64, bool) {
-	all := m.ofBase(base)
+func (d *digest) ceiling(base, unit string) (float64, bool) {
+	all := d.ofBase(base)
 	where := fullest([]*task{{cases: all}})
 	p := formatRow{cases: in(where, all)}
 	return p.typical(unit)

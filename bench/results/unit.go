@@ -13,6 +13,8 @@ import (
 // them (ns/op becomes sec/op); Read gives them back under these names.
 const (
 	NsPerOp     = "ns/op"
+	TimeLow     = "lo-ns"
+	TimeHigh    = "hi-ns"
 	GPUTime     = "gpu-ns/op"
 	WeightRate  = "weight-B/s"
 	ReadRate    = "read-B/s"
@@ -93,6 +95,8 @@ type Unit struct {
 // Units lists every unit that onebit writes, in the order of a line's values.
 var Units = []Unit{
 	{NsPerOp, -1, false, "time of one operation", formatNs},
+	{TimeLow, -1, true, "lower end of the interval of ns/op, where a line stands for all samples of a case", formatNs},
+	{TimeHigh, -1, true, "upper end of that interval", formatNs},
 	{GPUTime, -1, false, "time that the GPU worked on one operation, by its own clock", formatNs},
 	{WeightRate, +1, false, "weight bytes read per second", formatRate},
 	{ReadRate, +1, false, "bytes read per second", formatRate},
@@ -172,6 +176,8 @@ func UnitOf(name string) Unit {
 // for units whose interval is computed with the value; "" for others.
 func Bounds(unit string) (lo, hi string) {
 	switch unit {
+	case NsPerOp:
+		return TimeLow, TimeHigh
 	case KLD:
 		return KLDLow, KLDHigh
 	case Top1:

@@ -36,6 +36,8 @@ var verbs = []cli.Verb{
 	newProfile,
 	newReport,
 	newRun,
+	newShare,
+	newSite,
 	newSynth,
 	newTrain,
 	newVersion,

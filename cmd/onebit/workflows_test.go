@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -90,5 +91,63 @@ func TestFleetIsStamped(t *testing.T) {
 	}
 	if text := string(workflow); strings.Contains(text, "go run ./") || !strings.Contains(text, "bin/onebit bench") {
 		t.Error("fleet.yml runs what go run builds")
+	}
+}
+
+// Each night's fleet makes a site of what its machines share: its own steps are run here on a results file, in the shell
+// that they are written for.
+func TestFleetMakesASite(t *testing.T) {
+	if _, err := exec.LookPath("bash"); err != nil {
+		t.Skip("no bash")
+	}
+	data, err := os.ReadFile(filepath.Join("..", "..", ".github", "workflows", "fleet.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var flow struct {
+		Jobs map[string]struct{ Steps []struct{ Run string } }
+	}
+	if err := yaml.Unmarshal(data, &flow); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	run, err := os.ReadFile(filepath.Join("..", "..", "reports", "testdata", "results.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, folder := range []string{"bin", "report", "results"} {
+		if err := os.Mkdir(filepath.Join(dir, folder), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "report", "results.txt"), run, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The test binary, as onebit.
+	wrapper := "#!/bin/bash\nexec -a onebit '" + self + "' \"$@\"\n"
+	if err := os.WriteFile(filepath.Join(dir, "bin", "onebit"), []byte(wrapper), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	ran := 0
+	for _, job := range []string{"bench", "report"} {
+		for _, step := range flow.Jobs[job].Steps {
+			if !strings.Contains(step.Run, "onebit share") && !strings.Contains(step.Run, "onebit site") {
+				continue
+			}
+			ran++
+			cmd := exec.Command("bash", "-e", "-c", strings.ReplaceAll(step.Run, "${{ matrix.os }}", "some-os"))
+			cmd.Dir = dir
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("%s: %v\n%s", step.Run, err, out)
+			}
+		}
+	}
+	page, err := os.ReadFile(filepath.Join(dir, "site", "index.html"))
+	if err != nil || ran != 2 || !strings.Contains(string(page), "AMD EPYC") {
+		t.Errorf("%d steps of 2 ran, and made no site of the machine: %v", ran, err)
 	}
 }

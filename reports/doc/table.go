@@ -29,6 +29,7 @@ type Column struct {
 // A Cell is a value. The zero value is an empty one.
 type Cell struct {
 	Text, Remark string  // Remark is less important: a spread, a share
+	Link         string  // of a file beside the page that Text leads to; "" for none
 	Best         bool    // whether nothing in this column, under this condition, is better
 	Strong       bool    // whether its row stands out
 	Mark         Mark    // of the name

@@ -1,0 +1,421 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"onebit/bench/names"
+	"onebit/bench/results"
+	"onebit/internal/count"
+	"onebit/reports/doc"
+)
+
+// A site is a fleet of machines that strangers shared. Its page is an index: a CPU has a row, of the best of its files,
+// for nothing is averaged over machines.
+type site struct {
+	*fleet
+	files map[*results.Set]string // beside the page
+	cpus  []*siteCPU
+}
+
+// A siteCPU is the files of one kind of CPU, with as many of its CPUs in use.
+type siteCPU struct {
+	name    string
+	kind    string // how many are in use, and the platform
+	members []*member
+}
+
+// A SharedFile is results on their way to a site.
+type SharedFile struct {
+	Path    string // where they were found
+	Results *results.Set
+}
+
+// A LeftOut is a file that a site does not take, and why.
+type LeftOut struct{ Path, Why string }
+
+// SiteFolder is where a site's files lie beside its page.
+const SiteFolder = "files"
+
+// Site makes the page of results that were shared, whole results among them, with their files beside it. It takes those
+// that pass CheckShared and are no copy of one before, adds the others to those that were left out before, and names
+// them on the page.
+func Site(files []SharedFile, before []LeftOut) (d *doc.Document, out []LeftOut, err error) {
+	s := &site{files: make(map[*results.Set]string)}
+	found := new(Source)
+	taken := make(map[string]string) // the path of a name
+	out = before
+	for _, f := range files {
+		shared, err := Share(f.Results)
+		if err == nil {
+			err = CheckShared(shared)
+		}
+		if err != nil {
+			out = append(out, LeftOut{f.Path, err.Error()})
+			continue
+		}
+		name := SharedName(shared)
+		if first, twice := taken[name]; twice {
+			out = append(out, LeftOut{f.Path, "it holds the measurements of " + first})
+			continue
+		}
+		taken[name], s.files[shared] = f.Path, SiteFolder+"/"+name
+		found.Machines = append(found.Machines, shared)
+	}
+	if len(found.Machines) == 0 {
+		return nil, out, fmt.Errorf("none of %s can stand on a site", count.Of(len(out), "file"))
+	}
+	s.fleet = newFleet(found)
+	s.groupByCPU()
+	return s.document(out), out, nil
+}
+
+func (s *site) groupByCPU() {
+	byMachine := make(map[results.Machine]*siteCPU)
+	for _, m := range s.real() {
+		kind := m.machine
+		kind.Host, kind.Memory = "", ""
+		c := byMachine[kind]
+		if c == nil {
+			c = &siteCPU{name: m.machine.CPU, kind: cpusText(m.machine.CPUs) + ", " + m.machine.Platform}
+			byMachine[kind] = c
+			s.cpus = append(s.cpus, c)
+		}
+		c.members = append(c.members, m)
+	}
+	slices.SortStableFunc(s.cpus, func(a, b *siteCPU) int { return cmp.Or(naturalCompare(a.name, b.name), naturalCompare(a.kind, b.kind)) })
+}
+
+func cpusText(n string) string {
+	if n == "1" {
+		return "1 CPU"
+	}
+	return cmp.Or(n, "?") + " CPUs"
+}
+
+// best is the fastest of a CPU's files at some work; nil if none has it.
+func (c *siteCPU) best(l *work) *place {
+	var best *place
+	for _, m := range c.members {
+		if p := l.placeOf(m); p.missing == "" && (best == nil || p.ns < best.ns) {
+			best = p
+		}
+	}
+	return best
+}
+
+// products are the works of formats, and decoding that of each model that makes text.
+func (s *site) products() []*work { return s.worksOf(names.BaseMatVec) }
+
+func (s *site) models() []*work { return s.worksOf(names.BaseModel) }
+
+func (s *site) worksOf(base string) []*work {
+	return slices.DeleteFunc(slices.Clone(s.works), func(l *work) bool { return l.base != base })
+}
+
+// decodes reports whether a work is to decode a model's text.
+func (l *work) decodes() bool {
+	i := slices.IndexFunc(l.places, func(p *place) bool { return p.missing == "" })
+	return i >= 0 && l.base == names.BaseModel && l.places[i].over[0].task.kind == names.Decode
+}
+
+// A siteRow is a CPU with the best of its files at a kind of work.
+type siteRow struct {
+	cpu *siteCPU
+	*place
+}
+
+// weightRate is how many weights a format's products multiply a second, over the shapes.
+func (p *place) weightRate() (float64, bool) {
+	var weights []float64
+	for _, s := range p.over {
+		weights = append(weights, s.task.ops)
+	}
+	mean, ok := geomean(weights)
+	return mean / p.ns * 1e9, ok && p.ns > 0
+}
+
+// perBandwidth is what a machine makes of each GB/s that it reads: tokens a second of a model or, of a format's
+// products, of a model with a billion weights that did nothing else.
+func (p *place) perBandwidth() (float64, bool) {
+	reading, ok := p.member.reading()
+	if !ok || reading <= 0 {
+		return 0, false
+	}
+	if p.cases[0].name.Base == names.BaseMatVec {
+		rate, known := p.weightRate()
+		return rate / reading, known
+	}
+	rate, known := p.cases[0].center(results.TokenRate)
+	return rate / reading * 1e9, known
+}
+
+// errorText is how wrong a variant is: of a product below its signal, of a model in nats.
+func (p *place) errorText() string {
+	c := p.cases[0]
+	if c.name.Base == names.BaseMatVec {
+		v, ok := p.typical(results.NMSE)
+		return textIf(ok, decibels(v))
+	}
+	i := slices.IndexFunc(p.member.models, func(m *model) bool { return m.name == c.name.Get(names.Model) })
+	if i < 0 {
+		return ""
+	}
+	logits := sameVariant(p.member.models[i].logits, c)
+	if logits == nil {
+		return ""
+	}
+	return textIf(valueOf(logits, results.KLD) != "", "kld "+valueOf(logits, results.KLD))
+}
+
+// firstFormat is the format whose products a CPU does fastest for their weights; nil if it has none.
+func (s *site) firstFormat(c *siteCPU) *place {
+	var best *place
+	most := 0.0
+	for _, l := range s.products() {
+		if p := c.best(l); p != nil {
+			if rate, ok := p.weightRate(); ok && rate > most {
+				best, most = p, rate
+			}
+		}
+	}
+	return best
+}
+
+// firstModel is the model that a CPU is shown by: the one that most files have, of those that it has.
+func (s *site) firstModel(c *siteCPU) (*work, *place) {
+	var of *work
+	var best *place
+	for _, l := range s.models() {
+		if p := c.best(l); p != nil && l.decodes() && (of == nil || len(l.ranked()) > len(of.ranked())) {
+			of, best = l, p
+		}
+	}
+	return of, best
+}
+
+func (s *site) document(out []LeftOut) *doc.Document {
+	d := &doc.Document{
+		Title:    "onebit · " + count.Of(len(s.cpus), "CPU"),
+		Subtitle: fmt.Sprintf("%s of results, measured by those who shared them", count.Of(len(s.members), "file")),
+		First:    []doc.First{{Verdict: s.verdict(), Why: "Look for your CPU by words of its name. A row has the best of a CPU's files, and leads to it."}, {Table: s.indexTable()}},
+		Words:    slices.Concat(signWords, words),
+		Files:    s.beside(),
+	}
+	formats := &doc.Section{ID: "formats", Heading: "By format"}
+	for _, l := range s.products() {
+		formats.Add(s.workTable(l))
+	}
+	models := &doc.Section{ID: "models", Heading: "By model"}
+	for _, l := range s.models() {
+		models.Add(s.workTable(l))
+	}
+	d.Add(formats, models, s.filesSection(), s.emulatedSection(), leftOutSection(out), siteRules)
+	return d
+}
+
+// verdict says which format is the fastest on most CPUs.
+func (s *site) verdict() string {
+	var order []string
+	wins := make(map[string]int)
+	variants := make(map[string]int)
+	all := 0
+	for _, c := range s.cpus {
+		if p := s.firstFormat(c); p != nil {
+			all++
+			if wins[p.subject]++; wins[p.subject] == 1 {
+				order = append(order, p.subject)
+			}
+			variants[p.subject+" "+p.variant]++
+		}
+	}
+	if all == 0 {
+		return fmt.Sprintf("%s of models are here, and none of formats", count.Of(len(s.members), "file"))
+	}
+	slices.SortStableFunc(order, func(a, b string) int { return cmp.Compare(wins[b], wins[a]) })
+	text := fmt.Sprintf("%s multiplies the most weights a second on %d of %s", order[0], wins[order[0]], count.Of(all, "CPU"))
+	for _, other := range order[1:min(len(order), 3)] {
+		text += fmt.Sprintf(", %s on %d", other, wins[other])
+	}
+	return text + "."
+}
+
+// linked is a cell that leads to the file of its figures.
+func (s *site) linked(m *member, c doc.Cell) doc.Cell {
+	c.Link = s.files[m.res]
+	return c
+}
+
+// indexTable has a row for each CPU.
+func (s *site) indexTable() *doc.Table {
+	rate := func(p *place) string {
+		v, ok := p.perBandwidth()
+		return textIf(ok, ratioText(v))
+	}
+	format := func(cell func(*place) doc.Cell) func(*siteCPU) doc.Cell {
+		return func(c *siteCPU) doc.Cell {
+			if p := s.firstFormat(c); p != nil {
+				return cell(p)
+			}
+			return doc.Cell{}
+		}
+	}
+	model := func(cell func(*work, *place) doc.Cell) func(*siteCPU) doc.Cell {
+		return func(c *siteCPU) doc.Cell {
+			if l, p := s.firstModel(c); p != nil {
+				return cell(l, p)
+			}
+			return doc.Cell{}
+		}
+	}
+	caption := "Per GB/s: tok/s for each GB/s that the same machine read from memory, measured in the same file. " +
+		"A format's tok/s are those of a billion weights whose products take all the time; a model's are its own, when it decodes."
+	t := newTable("cpus", "By CPU", caption, s.cpus, []doc.Field[*siteCPU]{
+		{Label: "CPU", Text: true, Cell: func(c *siteCPU) doc.Cell {
+			more := c.kind + textIf(len(c.members) > 1, fmt.Sprintf(", best of %d files", len(c.members)))
+			return doc.Cell{Text: c.name, Remark: more}
+		}},
+		{Label: "best format", Text: true, Cell: format(func(p *place) doc.Cell {
+			return s.linked(p.member, doc.Cell{Text: p.subject, Remark: p.variant, Mark: doc.MarkOf(p.member.marks[p.variant])})
+		})},
+		{Label: "per GB/s", About: "tok/s of a billion weights", Cell: format(func(p *place) doc.Cell { return doc.Cell{Text: rate(p)} })},
+		{Label: "error", Cell: format(func(p *place) doc.Cell { return doc.Cell{Text: p.errorText()} })},
+		{Label: "model", Text: true, Cell: model(func(l *work, p *place) doc.Cell {
+			return s.linked(p.member, doc.Cell{Text: l.subject, Remark: p.variant})
+		})},
+		{Label: "tok/s", Cell: model(func(_ *work, p *place) doc.Cell { return s.speedCell(p) })},
+		{Label: "per GB/s", About: "tok/s of this model", Cell: model(func(_ *work, p *place) doc.Cell { return doc.Cell{Text: rate(p)} })},
+		{Label: "error", Cell: model(func(_ *work, p *place) doc.Cell { return doc.Cell{Text: p.errorText()} })},
+	})
+	t.Sortable = true
+	return t
+}
+
+// speedCell is a place's speed with its interval.
+func (s *site) speedCell(p *place) doc.Cell {
+	return doc.Cell{Text: p.speed(), Remark: p.cases[0].stats[results.NsPerOp].spread(results.NsPerOp)}
+}
+
+// ratioText is a ratio to three digits, or all before the point.
+func ratioText(v float64) string {
+	if v >= 100 {
+		return fmt.Sprintf("%.0f", v)
+	}
+	return fmt.Sprintf("%.3g", v)
+}
+
+// workTable has a row for each CPU that did a kind of work, fastest first.
+func (s *site) workTable(l *work) *doc.Table {
+	var rows []siteRow
+	for _, c := range s.cpus {
+		if p := c.best(l); p != nil {
+			rows = append(rows, siteRow{c, p})
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b siteRow) int { return cmp.Compare(a.ns, b.ns) })
+	speed := "tok/s"
+	caption := "The time is of one pass over the prompt, or of the tokens that are made."
+	if l.base == names.BaseMatVec {
+		speed, caption = "time", "Time for "+strings.Join(l.shapes, ", ")+textIf(len(l.shapes) > 1, ", a geometric mean")+", with all threads and, where that was measured, a cold cache."
+	}
+	t := newTable("work-"+l.subject, l.title(), caption, rows, []doc.Field[siteRow]{
+		{Label: "CPU", Text: true, Cell: func(r siteRow) doc.Cell {
+			return s.linked(r.member, doc.Cell{Text: r.cpu.name, Remark: r.cpu.kind})
+		}},
+		{Label: names.Variant, Text: true, Cell: func(r siteRow) doc.Cell {
+			return doc.Cell{Text: r.cases[0].byScheme(), Mark: doc.MarkOf(r.member.marks[r.variant])}
+		}},
+		{Label: speed, Cell: func(r siteRow) doc.Cell { return s.speedCell(r.place) }},
+		{Label: "tok/s per GB/s", Cell: func(r siteRow) doc.Cell {
+			v, ok := r.perBandwidth()
+			return doc.Cell{Text: textIf(ok && (l.base == names.BaseMatVec || l.decodes()), ratioText(v))}
+		}},
+		{Label: "of its roofline", Cell: func(r siteRow) doc.Cell {
+			share, ok := r.share(r.variant)
+			return doc.Cell{Text: textIf(ok, share.text())}
+		}},
+		{Label: "error", Cell: func(r siteRow) doc.Cell { return doc.Cell{Text: r.errorText()} }},
+		{Label: "memory", Cell: func(r siteRow) doc.Cell {
+			return doc.Cell{Text: textIf(l.base == names.BaseModel, valueOf(r.cases[0], results.PeakRSS))}
+		}},
+	})
+	t.Sortable, t.Folded = true, true
+	return t
+}
+
+// filesSection lists every file, with the command that repeats it.
+func (s *site) filesSection() *doc.Section {
+	setting := func(key string) func(*member) doc.Cell {
+		return func(m *member) doc.Cell { return doc.Cell{Text: m.res.Setting(key)} }
+	}
+	t := newTable("files", "", "A file has the machine, its ceilings, medians with their intervals, errors and warnings. The command repeats it.", s.members, []doc.Field[*member]{
+		{Label: "machine", Text: true, Cell: func(m *member) doc.Cell { return s.linked(m, doc.Cell{Text: m.heading()}) }},
+		{Label: "reading", About: "bytes read per second from memory", Cell: func(m *member) doc.Cell {
+			v, ok := m.reading()
+			return doc.Cell{Text: textIf(ok && !m.emulated(), results.UnitOf(results.ReadRate).Format(v))}
+		}},
+		{Label: "measured", Text: true, Cell: setting("started")},
+		{Label: "commit", Text: true, Cell: setting("commit")},
+		{Label: "command", Text: true, Cell: setting("command")},
+	})
+	t.Sortable, t.Records = true, true
+	return (&doc.Section{ID: "all-files", Heading: "Files"}).Add(t)
+}
+
+// emulatedSection has the errors that emulated machines found: they have no speed.
+func (s *site) emulatedSection() *doc.Section {
+	section := &doc.Section{ID: "emulated", Heading: "Emulated machines"}
+	emulated := s.members[len(s.real()):]
+	if len(emulated) == 0 {
+		return nil
+	}
+	t := newTable("emulated-errors", "", "", emulated, []doc.Field[*member]{
+		{Label: "machine", Text: true, Cell: func(m *member) doc.Cell { return s.linked(m, doc.Cell{Text: m.name}) }},
+		{Label: "emulator", Text: true, Cell: func(m *member) doc.Cell { return doc.Cell{Text: m.machine.Emulator} }},
+		{Label: "largest error", Cell: func(m *member) doc.Cell {
+			most := math.Inf(-1)
+			for _, c := range m.cases {
+				if e, ok := c.center(results.NMSE); ok {
+					most = max(most, e)
+				}
+			}
+			return doc.Cell{Text: textIf(!math.IsInf(most, -1), decibels(most))}
+		}},
+	})
+	return section.Add(doc.Text{Words: "They say how wrong the variants are, and nothing about speed."}, t)
+}
+
+// mostLeftOut is how many files that were left out a page names.
+const mostLeftOut = 200
+
+func leftOutSection(out []LeftOut) *doc.Section {
+	if len(out) == 0 {
+		return nil
+	}
+	shown := out[:min(len(out), mostLeftOut)]
+	caption := textIf(len(shown) < len(out), fmt.Sprintf("The first %d of %d.", len(shown), len(out)))
+	t := newTable("left-out", "", caption, shown, []doc.Field[LeftOut]{
+		{Label: "file", Text: true, Cell: func(f LeftOut) doc.Cell { return doc.Cell{Text: f.Path} }},
+		{Label: "why", Text: true, Cell: func(f LeftOut) doc.Cell { return doc.Cell{Text: f.Why} }},
+	})
+	return (&doc.Section{ID: "left-out-section", Heading: "Left out", Folded: true}).Add(t)
+}
+
+var siteRules = (&doc.Section{ID: "rules", Heading: "How figures come here"}).Add(doc.List{
+	"onebit bench measures, onebit share makes a small file of it, and its owner sends it.",
+	"A file stands here if it parses, names its CPU, says what the machine reads at most, has nothing faster than that, and is no copy.",
+	"Files of emulated machines stand apart. Nobody has checked that a file tells the truth: repeat what matters with its command.",
+})
+
+// beside are the files, as a reader can take them.
+func (s *site) beside() []doc.File {
+	var all []doc.File
+	for _, m := range s.members {
+		all = append(all, doc.File{Name: s.files[m.res], Write: func(w io.Writer) error { return WriteShared(w, m.res) }})
+	}
+	return all
+}
