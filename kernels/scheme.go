@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"onebit/internal/aligned"
 	"onebit/internal/half"
@@ -41,7 +42,7 @@ func ParseScheme(name string) (Scheme, error) {
 	if a := Scheme(name); slices.Contains(Schemes(), a) {
 		return a, nil
 	}
-	return "", fmt.Errorf("unknown activation scheme %q (known: %v)", name, Schemes())
+	return "", fmt.Errorf("unknown activation scheme %q (known: %s)", name, strings.Trim(fmt.Sprint(Schemes()), "[]"))
 }
 
 // GroupLen is the number of columns that share a scale, for rows of cols.

@@ -33,6 +33,9 @@ type ForecastOptions struct {
 // largest projection of Bonsai 1.7B.
 var forecastShapes = []formats.Shape{{Rows: 2048, Cols: 2048}, {Rows: 6144, Cols: 2048}}
 
+// longShape has rows as long as those of models of 4 thousand million weights and more.
+var longShape = formats.Shape{Rows: 512, Cols: 10240}
+
 // MeasureForecast measures a machine in about ten seconds.
 //
 // Memory's rate changes within seconds where the system moves threads (package bench). So
@@ -136,20 +139,22 @@ func measureRate(ctx context.Context, env *env, t *formats.Type, threads int) (r
 		return r, err
 	}
 	c := config{variant: v, threads: threads, cold: true}
-	var products [2]*matvec
-	for i, s := range forecastShapes {
-		src := Synthetic([]*formats.Type{t}, []formats.Shape{s}, 1)
+	var products []*matvec
+	for _, shape := range append(slices.Clone(forecastShapes), longShape) {
+		src := Synthetic([]*formats.Type{t}, []formats.Shape{shape}, 1)
 		if src == nil {
-			return r, fmt.Errorf("no matrix of %dx%d", s.Rows, s.Cols)
+			return r, fmt.Errorf("no matrix of %dx%d", shape.Rows, shape.Cols)
 		}
+		c.cold = shape != longShape
 		instance, err := newMatvec(&group{src: src[0], env: env, seed: 1}, c)
 		if err != nil {
 			return r, err
 		}
 		defer func() { err = errors.Join(err, instance.Close()) }()
-		products[i] = instance.(*matvec)
+		products = append(products, instance.(*matvec))
 	}
-	small, large := products[0], products[1]
+	c.cold = true
+	small, large, long := products[0], products[1], products[2]
 	if r.NMSE, err = small.nmse(); err != nil { // in any shape
 		return r, err
 	}
@@ -169,7 +174,7 @@ func measureRate(ctx context.Context, env *env, t *formats.Type, threads int) (r
 	}
 	r.Kernel = v.Name
 	r.fill(took, small, large)
-	took, err = byTurns(func() {}, small.batches(ctx), large.batches(ctx))
+	took, err = byTurns(func() {}, small.batches(ctx), large.batches(ctx), long.batches(ctx))
 	if err != nil {
 		return r, err
 	}
@@ -177,6 +182,7 @@ func measureRate(ctx context.Context, env *env, t *formats.Type, threads int) (r
 	r.Prompt = interval(rates)
 	r.Prompt.Center = interval(large.ratesOf(took[1])).Center
 	r.Prompt.Low, r.Prompt.High = min(r.Prompt.Low, r.Prompt.Center), max(r.Prompt.High, r.Prompt.Center)
+	r.Long = interval(long.ratesOf(took[2]))
 	return r, nil
 }
 

@@ -25,7 +25,7 @@ func TestMeasureForecast(t *testing.T) {
 	}
 	for name, r := range m.Formats {
 		if r.Kernel == "" || !(r.NMSE > 0 && r.NMSE < 1e-2) || r.Fixed < 0 || !(r.Decode.Low > 0 && r.Decode.Low <= r.Decode.Center && r.Decode.Center <= r.Decode.High) ||
-			!(r.Prompt.Low > 0 && r.Prompt.Low <= r.Prompt.Center && r.Prompt.Center <= r.Prompt.High) {
+			!(r.Prompt.Low > 0 && r.Prompt.Low <= r.Prompt.Center && r.Prompt.Center <= r.Prompt.High) || !(r.Long.Low > 0 && r.Long.Low <= r.Long.High) {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}
@@ -36,7 +36,7 @@ func TestMeasureForecast(t *testing.T) {
 func TestUseMeasured(t *testing.T) {
 	rates := map[string]forecast.Rate{}
 	for _, f := range forecast.Formats() {
-		rates[f.Name] = forecast.Rate{Kernel: "b", Decode: forecast.Interval{Center: 1e9, Low: 1e9, High: 1e9}, Prompt: forecast.Interval{Center: 1e9, Low: 1e9, High: 1e9}}
+		rates[f.Name] = forecast.Rate{Kernel: "b", Decode: forecast.Interval{Center: 1e9, Low: 1e9, High: 1e9}, Prompt: forecast.Interval{Center: 1e9, Low: 1e9, High: 1e9}, Long: forecast.Interval{Center: 1e9, Low: 1e9, High: 1e9}}
 	}
 	all, err := forecast.All(&forecast.Machine{Threads: 2, Read: forecast.Interval{Center: 1e10}, Int8: 1e12, Float32: 1e11, Formats: rates})
 	if err != nil {

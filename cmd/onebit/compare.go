@@ -22,14 +22,14 @@ func newCompare() *cobra.Command {
 		Use:     "compare OLD NEW",
 		Short:   "Name the changes between two results files, beyond noise",
 		Example: "  onebit compare old/results.txt onebit-report/results.txt",
-		Long: `Compare two results files: a verdict by name, what could be told apart at all, the
-command that would decide the rest, and the cases that differ by more than two runs of
-one program do. A case's change is what its class (threads and cache) has not in
-common, for two runs at different times differ in that; a variant is judged as a whole
-where its cases agree. Noise is that of the processes and the spread of all cases; what
-the machine's ceilings did is not the program's doing. One in twenty of what is named
-may be false (Benjamini and Hochberg). Errors and bytes, which are computed, are named
-when they differ at all. In onebit's repository, go doc ./bench CompareRuns has the
+		Long: `Compare two results files: name the cases that differ by more than two runs of one
+program do, say how large a change would have been seen, and which command decides the
+rest. Two runs at different times differ in all cases of a class (threads and cache)
+alike, so a case's change is its own beyond its class's; a variant is judged as a whole
+where its cases agree. Noise is that of the processes and the spread of all cases; a
+change of the machine's ceilings is not the program's. One in twenty of the changes that
+are named may be false (Benjamini and Hochberg). Errors and bytes, which are computed,
+are named when they differ at all. In onebit's repository, go doc ./bench/noise CompareRuns has the
 formula and its limits, and docs/measurements/noise.md how often it is right.
 
 A file is a results.txt, the output of go test -bench, or what llama-bench, Google

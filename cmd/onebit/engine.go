@@ -48,7 +48,7 @@ func (e *engineFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.IntVar(&e.threads, "threads", 0, "threads (default: one a core, of performance cores where there are others)")
 	flags.StringVar(&e.variant, "variant", "", "kernel variant by `NAME` (see onebit kernels; default: the best here); the best that needs no other instructions where a format, --native or --stream has no use for it")
-	flags.StringVar(&e.act, "act", "", fmt.Sprintf("`SCHEME` of the activations: %v (default: the one that each format is meant for)", kernels.Schemes()))
+	flags.StringVar(&e.act, "act", "", "`SCHEME` of the activations: "+strings.Join(activationNames(), ", ")+" (default: the one that each format is meant for)")
 	flags.StringVar(&e.cache, "cache", "", "`FORMAT` of keys and values: f16, f32, q8_0 or q4_0 (default: f16; f32 with --variant reference)")
 	flags.StringVar(&e.head, "head", "", "convert the output head to a `FORMAT`, such as q8_0 for one in f16")
 	flags.BoolVar(&e.native, "native", false, "multiply the file's bytes in place, without packing the weights behind the run")

@@ -31,7 +31,7 @@ func newHistory() *cobra.Command {
 	var f historyFlags
 	cmd := &cobra.Command{
 		Use:   "history DIR",
-		Short: "When benchmarks became slower or faster, from many results files",
+		Short: "Find when benchmarks became slower or faster, in many files",
 		Long: `Read all results files below DIR, of onebit or of go test -bench, and tell where
 the level of a benchmark changed for good: by how much, and between which commits.
 

@@ -37,7 +37,7 @@ func newInspect() *cobra.Command {
 			"tensors with their formats and sizes, totals per format, and whether the tensors\n" +
 			"are those of its architecture. The latter two are shown under GGUF's names, and a\n" +
 			"directory in the formats in which it is read: what is to be ternary, ternary.\n\n" +
-			"At the end is what running the model takes of memory with --ctx tokens, and the\n" +
+			"The end says what memory the model takes with --ctx tokens, and the\n" +
 			"largest context that fits, for each format of keys and values.",
 		Args: cli.ExactArgs("MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -49,7 +49,7 @@ func newMachine() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   machineName,
 		Short: "Measure this machine's ceilings: bandwidth, latency, peaks",
-		Long: `Measure what this machine does at most, on one to all threads: bytes read, written
+		Long: `Measure the most that this machine does, on one to all threads: bytes read, written
 and copied per second from each cache and from memory, on huge and on small pages;
 the latency of a load over sizes; multiply-adds of int8, float32 and bfloat16 with
 each instruction set; a cache line's round trip between every two CPUs; what reading

@@ -32,7 +32,7 @@ func newModels() *cobra.Command {
 	var f publishedFlags
 	cmd := &cobra.Command{
 		Use:   "models [RESULTS…]",
-		Short: "Which published models run here, and how fast",
+		Short: "List the published models that run here, and how fast",
 		Long: `List every published model in every format that it is published in: how fast it
 would decode and take in a prompt of 512 tokens on this machine, with what error, in how
 much memory, and what to type to run it. Nothing is downloaded.

@@ -36,6 +36,7 @@ type Rate struct {
 	Decode Interval `json:"decode"`  // weights a second of a product with one column, from memory
 	Share  float64  `json:"share"`   // of the bytes that memory has at most, those of Decode
 	Prompt Interval `json:"prompt"`  // multiply-adds a second of a product with 128 columns
+	Long   Interval `json:"long"`    // the same where rows are longer than LongRow
 	NMSE   float64  `json:"nmse"`    // of a product, which rounds activations
 }
 
@@ -56,6 +57,9 @@ const (
 	ElementTime = 0.5e-9
 	// AttentionShare is how much of the float32 peak attention reaches in a prompt.
 	AttentionShare = 0.35
+	// LongRow is the weights of a row beyond which a batch's activations no longer fit the
+	// cache of a core (docs/models.md).
+	LongRow = 8192
 	// ModelError is how far predictions are off (docs/models.md).
 	ModelError = 0.1
 
@@ -191,7 +195,11 @@ func Of(p *arch.Preset, e arch.Edition, m *Machine) (*Forecast, error) {
 		if !t.Role.Multiplies() { // the head is for the prompt's last token alone
 			weights /= PromptTokens
 		}
-		prompt.add(rate.Prompt.inverse(), weights, 0)
+		batch := rate.Prompt
+		if cols > LongRow {
+			batch = rate.Long
+		}
+		prompt.add(batch.inverse(), weights, 0)
 	}
 	rest := elements(p.Config) * ElementTime
 	state := stateBytes(p, DecodeDepth) / m.Read.Center

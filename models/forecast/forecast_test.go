@@ -16,7 +16,7 @@ func machine() *forecast.Machine {
 	m := &forecast.Machine{Threads: 2, Read: forecast.Interval{Center: 40e9}, Int8: 1e12, Float32: 1e11, Formats: map[string]forecast.Rate{}}
 	for _, t := range forecast.Formats() {
 		m.Formats[t.Name] = forecast.Rate{
-			Decode: forecast.Interval{Center: 1e9, Low: 0.9e9, High: 1.1e9}, Prompt: forecast.Interval{Center: 1e10, Low: 1e10, High: 1e10}, NMSE: 4e-5,
+			Decode: forecast.Interval{Center: 1e9, Low: 0.9e9, High: 1.1e9}, Prompt: forecast.Interval{Center: 1e10, Low: 1e10, High: 1e10}, Long: forecast.Interval{Center: 5e9, Low: 5e9, High: 5e9}, NMSE: 4e-5,
 		}
 	}
 	return m
