@@ -16,9 +16,12 @@ import (
 // Commit, which then commits nothing.
 type Commands struct {
 	device   *Device
-	buffer   id // MTLCommandBuffer
-	encoder  id // nil once it has ended
+	buffer   id      // MTLCommandBuffer
+	encoder  id      // nil once it has ended
+	order    uintptr // MTLDispatchType of encoders
 	pipeline *Pipeline
+	stamps   *Stamps // of the span that has begun and ends within the encoder; nil: none
+	span     int
 	err      error
 
 	committed, closed bool
@@ -36,29 +39,31 @@ const maxCommands = 64
 // the GPU, unless none of them was committed: then it would wait for ever, and
 // the error wraps [ErrTooMany]. Else it wraps [ErrOutOfMemory].
 func (d *Device) NewCommands() (*Commands, error) {
-	return d.newCommands(func(buffer id) id { return d.objc.send(buffer, "computeCommandEncoder") })
+	return d.newCommands(dispatchSerial)
 }
 
-const dispatchConcurrent = 1 // MTLDispatchTypeConcurrent
+// Values of MTLDispatchType.
+const (
+	dispatchSerial     = 0
+	dispatchConcurrent = 1
+)
 
 // NewConcurrent is NewCommands of kernels that may run at the same time, but for what a
 // barrier is between.
 func (d *Device) NewConcurrent() (*Commands, error) {
-	return d.newCommands(func(buffer id) id {
-		return d.objc.send(buffer, "computeCommandEncoderWithDispatchType:", dispatchConcurrent)
-	})
+	return d.newCommands(dispatchConcurrent)
 }
 
-func (d *Device) newCommands(encoder func(buffer id) id) (*Commands, error) {
+func (d *Device) newCommands(order uintptr) (*Commands, error) {
 	if d.encoding.Add(1) > maxCommands {
 		d.encoding.Add(-1)
 		return nil, fmt.Errorf("metal: %w: %d", ErrTooMany, maxCommands)
 	}
-	c := &Commands{device: d}
+	c := &Commands{device: d, order: order}
 	o := d.objc
 	o.pool(func() {
 		if c.buffer = o.retain(o.send(d.queue, "commandBuffer")); c.buffer != 0 {
-			c.encoder = o.retain(encoder(c.buffer))
+			c.encoder = o.retain(o.send(c.buffer, "computeCommandEncoderWithDispatchType:", order))
 		}
 	})
 	if c.encoder == 0 {
@@ -176,6 +181,7 @@ func (c *Commands) Commit() error {
 	if !c.encoding(true, "") {
 		return c.err
 	}
+	c.endSpan()
 	c.endEncoding()
 	c.device.objc.pool(func() { c.device.objc.send(c.buffer, "commit") })
 	c.committed = true

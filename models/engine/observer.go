@@ -7,6 +7,13 @@ type Observer interface {
 	Observe(Op)
 }
 
+// A TimeObserver is an Observer of times alone. An engine whose operations queue may run
+// them as if nobody looked, and show each when it is done: its Results have names only.
+type TimeObserver interface {
+	Observer
+	TimesOnly()
+}
+
 // Outside is the Block of operations outside the transformer blocks.
 const Outside = -1
 

@@ -24,6 +24,7 @@ type Library struct {
 	live            func() string
 	noDevice        func(bool)
 	family          func(int)
+	sampling        func(int)
 	maxBuffer       func(uint64)
 	simdWidth       func(int32)
 	maxThreads      func(uint64)
@@ -50,6 +51,16 @@ const (
 // Family makes the device one of Apple's GPUs up to this one, Apple7 at first. Before
 // Apple7, commands fail whose threads exchange values in a simdgroup.
 func (l *Library) Family(newest int) { l.family(newest) }
+
+// Values of MTLCounterSamplingPoint, and none of them.
+const (
+	AtStages     = 0
+	AtDispatches = 2
+	Nowhere      = -1
+)
+
+// Sampling says where the GPU notes its clock: AtStages at first, as Apple's own do.
+func (l *Library) Sampling(point int) { l.sampling(point) }
 
 // MaxBuffer makes buffers of so many bytes the largest that a device has which is
 // opened from now on; 0 is the 1 GiB that it has at first.

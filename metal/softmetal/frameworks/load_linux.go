@@ -29,6 +29,7 @@ func Load() (*Library, error) {
 		"frameworks_live":             &l.live,
 		"frameworks_no_device":        &l.noDevice,
 		"frameworks_family":           &l.family,
+		"frameworks_sampling":         &l.sampling,
 		"frameworks_max_buffer":       &l.maxBuffer,
 		"frameworks_simd_width":       &l.simdWidth,
 		"frameworks_max_threads":      &l.maxThreads,

@@ -6,6 +6,7 @@ import (
 	"time"
 	"unsafe"
 
+	"onebit/internal/clock"
 	"onebit/metal"
 )
 
@@ -16,11 +17,12 @@ type queue struct {
 	uses   []use // of the dispatches that run at the same time
 	counts Counts
 	limit  int
-	open   *metal.Commands   // that are being encoded; nil: none
-	work   int               // multiply-adds of open
-	sent   []*metal.Commands // committed and not known to be done, oldest first
-	gpu    time.Duration     // that all those took which are done
-	err    error             // the first; nothing is encoded behind it
+	open   *batch        // that is being encoded; nil: none
+	work   int           // multiply-adds of open
+	sent   []*batch      // committed and not known to be done, oldest first
+	gpu    time.Duration // that all those took which are done
+	err    error         // the first; nothing is encoded behind it
+	times  *times        // of operations; nil: they are not timed
 }
 
 // inFlight is how many command buffers are committed and not done at most: one
@@ -112,13 +114,21 @@ func (q *queue) threads(p *metal.Pipeline, grid, threads metal.Size, args ...arg
 
 // encode begins a dispatch. It returns nil after an error.
 func (q *queue) encode(p *metal.Pipeline, args []argument) *metal.Commands {
+	if q.open != nil && q.full() {
+		q.submit()
+	}
 	if q.err == nil && q.open == nil {
-		var err error
-		if q.open, err = q.device.NewConcurrent(); err != nil {
+		commands, err := q.device.NewConcurrent()
+		if err != nil {
 			q.fail(err)
+			return nil
 		}
+		q.open = &batch{Commands: commands}
 		q.uses = q.uses[:0]
 		q.counts.CommandBuffers++
+	}
+	if q.err == nil {
+		q.span()
 	}
 	if q.err != nil {
 		return nil
@@ -133,7 +143,7 @@ func (q *queue) encode(p *metal.Pipeline, args []argument) *metal.Commands {
 			q.open.SetBytes(i, a.bytes)
 		}
 	}
-	return q.open
+	return q.open.Commands
 }
 
 // reserve makes room for an operation of so many multiply-adds: what was encoded
@@ -153,11 +163,12 @@ func (q *queue) submit() {
 		return
 	}
 	if q.err != nil {
-		c.Close()
+		q.closeBatch(c)
 		return
 	}
+	c.sent = clock.Now()
 	if err := c.Commit(); err != nil {
-		c.Close()
+		q.closeBatch(c)
 		q.fail(err)
 		return
 	}
@@ -173,9 +184,21 @@ func (q *queue) wait(n int) {
 		if err := c.Wait(); err != nil {
 			q.fail(err)
 		} else {
-			q.gpu += c.GPUTime()
+			took := c.GPUTime()
+			q.gpu += took
+			if c.stamps != nil {
+				q.times.read(c, took)
+			}
 		}
-		c.Close()
+		q.closeBatch(c)
+	}
+}
+
+// closeBatch lets go of commands, whose stamps others may use.
+func (q *queue) closeBatch(b *batch) {
+	b.Close()
+	if b.stamps != nil {
+		q.times.idle = append(q.times.idle, b.stamps)
 	}
 }
 
@@ -183,6 +206,9 @@ func (q *queue) wait(n int) {
 func (q *queue) drain() error {
 	q.submit()
 	q.wait(0)
+	if q.times != nil {
+		q.times.flush()
+	}
 	return q.err
 }
 
@@ -199,8 +225,11 @@ func (q *queue) fail(err error) {
 // drop forgets what was encoded and waits for what was committed.
 func (q *queue) drop() {
 	if q.open != nil {
-		q.open.Close()
+		q.closeBatch(q.open)
 	}
 	q.open, q.work = nil, 0
 	q.wait(0)
+	if q.times != nil {
+		q.times.close()
+	}
 }

@@ -278,15 +278,33 @@ func (s *stream) Write(b engine.Buffer, values []float32) {
 // DeviceTime implements engine.DeviceTimer.
 func (s *stream) DeviceTime() time.Duration { return s.gpu }
 
-func (s *stream) Observe(o engine.Observer) { s.observer = o }
+// Observe times operations by the GPU's clock while they queue, if the observer wants no
+// more and the GPU tells; else each is a command buffer, whose time is the GPU's.
+func (s *stream) Observe(o engine.Observer) {
+	_ = s.drain() // whose error Read returns
+	if s.times != nil {
+		s.times.close()
+	}
+	s.observer, s.times = o, nil
+	if _, ok := o.(engine.TimeObserver); !ok {
+		return
+	}
+	if stamps, err := s.device.NewStamps(spansHeld); err == nil {
+		s.times = &times{observer: o, idle: []*metal.Stamps{stamps}}
+	}
+}
 
 // work is what an operation reads, moves and computes; see engine.Op.
 type work struct{ bytes, moved, macs int }
 
 // do runs an operation, whose results the observer gets to see.
 func (s *stream) do(op string, w work, run func(), results ...result) {
-	if s.observer == nil {
+	switch {
+	case s.observer == nil:
 		run()
+		return
+	case s.times != nil:
+		s.timed(op, w, run, results)
 		return
 	}
 	s.submit() // what came before is not of this operation
@@ -305,12 +323,13 @@ type result struct {
 	*buffer
 }
 
+func (s *stream) operation(op string, w work, start time.Time) engine.Op {
+	return engine.Op{Name: op, Block: s.block, Bytes: w.bytes, Moved: w.moved, MACs: w.macs, Start: start}
+}
+
 func (s *stream) report(op string, w work, start time.Time, took time.Duration, results []result) {
-	o := engine.Op{
-		Name: op, Block: s.block, Tokens: results[0].n, Bytes: w.bytes, Moved: w.moved, MACs: w.macs,
-		Start: start, Duration: took,
-	}
-	if took == 0 { // nothing ran there
+	o := s.operation(op, w, start)
+	if o.Tokens, o.Duration = results[0].n, took; took == 0 { // nothing ran there
 		o.Duration = clock.Since(start)
 	}
 	for _, r := range results {

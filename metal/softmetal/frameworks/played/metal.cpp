@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <climits>
 #include <cstring>
 #include <map>
 #include <vector>
@@ -58,6 +59,14 @@ struct Fault {
 		return true;
 	}
 };
+
+// Where counters are sampled, of MTLCounterSamplingPoint: at the ends of an encoder, as
+// Apple's own GPUs do; or between dispatches, as others; or nowhere, below 0.
+enum Sampling { at_stages = 0, at_dispatches = 2 };
+long sampling = at_stages;
+const unsigned long most_samples = 4096;
+const uint64_t no_sample = UINT64_MAX; // MTLCounterErrorValue
+const unsigned long not_sampled = ULONG_MAX; // MTLCounterDontSample
 
 // Faults that tests ask for.
 bool no_device = false;
@@ -162,6 +171,69 @@ struct Constants : Object {
 	Constants() : Object("MTLFunctionConstantValues") {}
 };
 
+struct Array : Object {
+	const std::vector<Object *> items;
+	explicit Array(std::vector<Object *> items) : Object("NSArray"), items(std::move(items)) {
+		for (Object *const item : this->items)
+			retain(item);
+	}
+	void destroy() override {
+		for (Object *const item : items)
+			release(item);
+	}
+};
+
+struct Data : Object {
+	const std::vector<uint64_t> words;
+	explicit Data(std::vector<uint64_t> words) : Object("NSData"), words(std::move(words)) {}
+};
+
+struct CounterSet : Object {
+	const std::string name;
+	explicit CounterSet(std::string name) : Object("MTLCounterSet"), name(std::move(name)) {}
+};
+
+struct SamplesDescriptor : Object {
+	CounterSet *set = nullptr;
+	unsigned long count = 0, storage = 0;
+	SamplesDescriptor() : Object("MTLCounterSampleBufferDescriptor") {}
+	void destroy() override { release(set); }
+};
+
+struct Samples : Object {
+	std::vector<uint64_t> times;
+	int in_flight = 0;
+	explicit Samples(unsigned long count) : Object("MTLCounterSampleBuffer"), times(count, no_sample) {}
+};
+
+// The ends of an encoder, at which samples are taken.
+struct Ends : Object {
+	Samples *samples = nullptr;
+	unsigned long start = not_sampled, end = not_sampled;
+	Ends() : Object("MTLComputePassSampleBufferAttachmentDescriptor") {}
+	void destroy() override { release(samples); }
+};
+
+struct EndsArray : Object {
+	Ends *const first = new Ends; // Apple's has four
+	EndsArray() : Object("MTLComputePassSampleBufferAttachmentDescriptorArray") {}
+	void destroy() override { release(first); }
+};
+
+struct PassDescriptor : Object {
+	unsigned long type = 0;
+	EndsArray *const ends = new EndsArray;
+	PassDescriptor() : Object("MTLComputePassDescriptor") {}
+	void destroy() override { release(ends); }
+};
+
+// A Stamp is a sample that commands take before the dispatches of a turn.
+struct Stamp {
+	Samples *samples;
+	unsigned long index;
+	unsigned turn;
+};
+
 // A Binding is an argument of a kernel: a buffer, bytes or threadgroup memory.
 struct Binding {
 	Buffer *buffer = nullptr;
@@ -221,6 +293,7 @@ struct Commands : Object {
 	Queue *const queue;
 	Encoder *encoder = nullptr; // that has not ended
 	std::vector<Dispatch> dispatches;
+	std::vector<Stamp> stamps;
 	unsigned turn = 0; // of the dispatch that comes next
 	std::vector<Object *> held;
 	Status status = not_enqueued;
@@ -236,6 +309,8 @@ struct Commands : Object {
 	void hold(Object *object);
 	// take gives buffers to the device, or back.
 	void take(int n);
+	// stamp adds a sample.
+	void stamp(Samples *samples, unsigned long index, const char *selector);
 };
 
 struct Queue : Object {
@@ -251,6 +326,7 @@ struct Encoder : Object {
 	Commands *const commands;
 	Dispatch next{};
 	bool ended = false;
+	Ends *ends = nullptr; // where it is sampled
 	const bool concurrent; // dispatches are, unless there is a barrier between
 
 	Encoder(Commands *commands, bool concurrent) : Object("MTLComputeCommandEncoder"), commands(commands), concurrent(concurrent) { retain(commands); }
@@ -276,6 +352,7 @@ void Commands::destroy() {
 	// What is left of the object takes little memory.
 	held = {};
 	dispatches = {};
+	stamps = {};
 }
 
 void Commands::hold(Object *object) {
@@ -288,6 +365,17 @@ void Commands::take(int n) {
 		for (const auto &b : d.buffers)
 			if (b.second.buffer != nullptr)
 				b.second.buffer->take(n);
+	for (const Stamp &s : stamps)
+		s.samples->in_flight += n;
+}
+
+void Commands::stamp(Samples *samples, unsigned long index, const char *selector) {
+	if (index >= samples->times.size()) {
+		violation(std::string(selector) + " sample " + std::to_string(index) + " of " + std::to_string(samples->times.size()));
+		return;
+	}
+	hold(samples);
+	stamps.push_back({samples, index, turn});
 }
 
 void Commands::fail(long code, const std::string &message) {
@@ -303,8 +391,20 @@ std::vector<Dispatch> Commands::order() const {
 	return all;
 }
 
+// clock_now is the GPU's clock, of a unit that nobody would guess.
+uint64_t clock_now() {
+	timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return 3 * (static_cast<uint64_t>(t.tv_sec) * 1000000000 + static_cast<uint64_t>(t.tv_nsec));
+}
+
 // run does the dispatches one after another, until one fails.
 void Commands::run() {
+	size_t stamped = 0;
+	const auto stamp_up_to = [&](unsigned turn) {
+		for (; stamped < stamps.size() && stamps[stamped].turn <= turn; stamped++)
+			stamps[stamped].samples->times[stamps[stamped].index] = clock_now();
+	};
 	status = completed;
 	start = now();
 	if (command_fault.strikes())
@@ -313,6 +413,7 @@ void Commands::run() {
 	for (const Dispatch &d : order()) {
 		if (status == failed)
 			break;
+		stamp_up_to(d.turn);
 		const std::vector<softmetal_arg> args = d.arguments();
 		const uint32_t grid[3] = {
 			static_cast<uint32_t>(d.grid.width), static_cast<uint32_t>(d.grid.height), static_cast<uint32_t>(d.grid.depth)};
@@ -324,6 +425,8 @@ void Commands::run() {
 			softmetal_free(message);
 		}
 	}
+	if (status != failed)
+		stamp_up_to(turn);
 	end = now();
 	take(-1);
 	queue->open--;
@@ -350,6 +453,8 @@ void Encoder::end() {
 	ended = true;
 	commands->encoder = nullptr;
 	commands->turn++;
+	if (ends != nullptr && ends->end != not_sampled)
+		commands->stamp(ends->samples, ends->end, "endOfEncoderSampleIndex");
 }
 
 void Encoder::destroy() {
@@ -357,6 +462,7 @@ void Encoder::destroy() {
 		violation("MTLComputeCommandEncoder: released without endEncoding");
 		end();
 	}
+	release(ends);
 	release(commands);
 	next = {};
 }
@@ -389,6 +495,103 @@ unsigned long device_supports(Device *, Selector, long asked) {
 	const Lock lock;
 	return 0xbad00 | static_cast<unsigned long>((asked >= family_apple1 && asked <= family) || asked == family_metal3);
 }
+
+Object *device_counter_sets(Device *, Selector selector) {
+	const Lock lock;
+	in_pool(selector);
+	CounterSet *const others = new CounterSet("statistic"), *const clock = new CounterSet("timestamp");
+	Array *const sets = new Array({others, clock});
+	release(others);
+	release(clock);
+	return autorelease(sets);
+}
+
+unsigned long device_samples_at(Device *, Selector, long point) {
+	const Lock lock;
+	return 0xbad00 | static_cast<unsigned long>(point == sampling);
+}
+
+Object *device_samples(Device *, Selector selector, SamplesDescriptor *descriptor, Error **out) {
+	const Lock lock;
+	in_pool(selector);
+	if (!alive(descriptor, "MTLCounterSampleBufferDescriptor", selector))
+		return nullptr;
+	const bool possible = descriptor->set != nullptr && descriptor->set->name == "timestamp" && sampling >= 0;
+	if (!possible || descriptor->count == 0 || descriptor->count > most_samples || allocation_fault.strikes()) {
+		explain(out, 1, possible ? "no sample buffer of that size" : "no such counters"); // MTLCounterSampleBufferErrorInvalid
+		return nullptr;
+	}
+	if (descriptor->storage != shared)
+		violation(std::string(selector) + " samples that are not shared are not played");
+	return new Samples(descriptor->count);
+}
+
+unsigned long array_count(Array *self, Selector) { return self->items.size(); }
+
+Object *array_at(Array *self, Selector selector, unsigned long i) {
+	const Lock lock;
+	if (i < self->items.size())
+		return self->items[i];
+	violation(std::string(selector) + " " + std::to_string(i) + " of " + std::to_string(self->items.size()));
+	return nullptr;
+}
+
+const void *data_bytes(Data *self, Selector) { return self->words.data(); }
+unsigned long data_length(Data *self, Selector) { return self->words.size() * sizeof(uint64_t); }
+Object *counter_set_name(CounterSet *self, Selector) { return autorelease(new String(self->name)); }
+
+// Methods of MTLCounterSampleBuffer and of the descriptors.
+
+Object *samples_descriptor_new(Object *, Selector) { return new SamplesDescriptor; }
+void samples_descriptor_count(SamplesDescriptor *self, Selector, unsigned long n) { self->count = n; }
+void samples_descriptor_storage(SamplesDescriptor *self, Selector, unsigned long mode) { self->storage = mode; }
+
+void samples_descriptor_set(SamplesDescriptor *self, Selector selector, CounterSet *set) {
+	const Lock lock;
+	if (!alive(set, "MTLCounterSet", selector))
+		return;
+	retain(set);
+	release(self->set);
+	self->set = set;
+}
+
+Object *samples_resolve(Samples *self, Selector selector, unsigned long first, unsigned long n) {
+	const Lock lock;
+	in_pool(selector);
+	if (first + n > self->times.size() || n == 0) {
+		violation(std::string(selector) + " " + std::to_string(first) + " to " + std::to_string(first + n) + " of " + std::to_string(self->times.size()));
+		return nullptr;
+	}
+	if (self->in_flight > 0)
+		violation(std::string(selector) + ": before the commands are done that take the samples");
+	const auto begin = self->times.begin() + static_cast<long>(first);
+	return autorelease(new Data(std::vector<uint64_t>(begin, begin + static_cast<long>(n))));
+}
+
+Object *pass_new(Object *, Selector) {
+	const Lock lock;
+	return autorelease(new PassDescriptor);
+}
+void pass_type(PassDescriptor *self, Selector, unsigned long type) { self->type = type; }
+Object *pass_ends(PassDescriptor *self, Selector) { return self->ends; }
+
+Object *ends_at(EndsArray *self, Selector selector, unsigned long i) {
+	const Lock lock;
+	if (i != 0)
+		violation(std::string(selector) + " more than one is not played");
+	return self->first;
+}
+
+void ends_samples(Ends *self, Selector selector, Samples *samples) {
+	const Lock lock;
+	if (!alive(samples, "MTLCounterSampleBuffer", selector))
+		return;
+	retain(samples);
+	release(self->samples);
+	self->samples = samples;
+}
+void ends_start(Ends *self, Selector, unsigned long i) { self->start = i; }
+void ends_end(Ends *self, Selector, unsigned long i) { self->end = i; }
 
 Object *device_queue(Device *, Selector selector) {
 	const Lock lock;
@@ -587,6 +790,24 @@ Object *commands_encoder_of_type(Commands *self, Selector selector, unsigned lon
 	return encoder_of(self, type == 1);
 }
 
+Object *commands_encoder_of_pass(Commands *self, Selector selector, PassDescriptor *pass) {
+	const Lock lock;
+	in_pool(selector);
+	if (!alive(pass, "MTLComputePassDescriptor", selector))
+		return nullptr;
+	Ends *const ends = pass->ends->first;
+	if (ends->samples != nullptr && sampling != at_stages)
+		violation(std::string(selector) + ": this GPU does not sample at the ends of an encoder");
+	Object *const made = encoder_of(self, pass->type == 1);
+	if (made == nullptr || ends->samples == nullptr || sampling != at_stages)
+		return made;
+	retain(ends);
+	self->encoder->ends = ends;
+	if (ends->start != not_sampled)
+		self->stamp(ends->samples, ends->start, "startOfEncoderSampleIndex");
+	return made;
+}
+
 void commands_commit(Commands *self, Selector selector) {
 	const Lock lock;
 	in_pool(selector);
@@ -782,6 +1003,20 @@ void encoder_barrier(Encoder *self, Selector selector, unsigned long scope) {
 	self->commands->turn++;
 }
 
+void encoder_sample(Encoder *self, Selector selector, Samples *samples, unsigned long index, unsigned long barrier) {
+	const Lock lock;
+	if (!self->open(selector) || !alive(samples, "MTLCounterSampleBuffer", selector))
+		return;
+	if (sampling != at_dispatches) {
+		violation(std::string(selector) + ": this GPU does not sample between dispatches");
+		return;
+	}
+	if ((barrier & 0xff) == 0)
+		violation(std::string(selector) + " without a barrier is not played");
+	self->commands->turn++;
+	self->commands->stamp(samples, index, selector);
+}
+
 void encoder_end(Encoder *self, Selector selector) {
 	const Lock lock;
 	in_pool(selector);
@@ -801,6 +1036,26 @@ const Method methods[] = {
 	METHOD("MTLDevice", "currentAllocatedSize", device_allocated),
 	METHOD("MTLDevice", "supportsFamily:", device_supports),
 	METHOD("MTLDevice", "newCommandQueue", device_queue),
+	METHOD("MTLDevice", "counterSets", device_counter_sets),
+	METHOD("MTLDevice", "supportsCounterSampling:", device_samples_at),
+	METHOD("MTLDevice", "newCounterSampleBufferWithDescriptor:error:", device_samples),
+	METHOD("NSArray", "count", array_count),
+	METHOD("NSArray", "objectAtIndex:", array_at),
+	METHOD("NSData", "bytes", data_bytes),
+	METHOD("NSData", "length", data_length),
+	METHOD("MTLCounterSet", "name", counter_set_name),
+	METHOD("+MTLCounterSampleBufferDescriptor", "new", samples_descriptor_new),
+	METHOD("MTLCounterSampleBufferDescriptor", "setCounterSet:", samples_descriptor_set),
+	METHOD("MTLCounterSampleBufferDescriptor", "setSampleCount:", samples_descriptor_count),
+	METHOD("MTLCounterSampleBufferDescriptor", "setStorageMode:", samples_descriptor_storage),
+	METHOD("MTLCounterSampleBuffer", "resolveCounterRange:", samples_resolve),
+	METHOD("+MTLComputePassDescriptor", "computePassDescriptor", pass_new),
+	METHOD("MTLComputePassDescriptor", "setDispatchType:", pass_type),
+	METHOD("MTLComputePassDescriptor", "sampleBufferAttachments", pass_ends),
+	METHOD("MTLComputePassSampleBufferAttachmentDescriptorArray", "objectAtIndexedSubscript:", ends_at),
+	METHOD("MTLComputePassSampleBufferAttachmentDescriptor", "setSampleBuffer:", ends_samples),
+	METHOD("MTLComputePassSampleBufferAttachmentDescriptor", "setStartOfEncoderSampleIndex:", ends_start),
+	METHOD("MTLComputePassSampleBufferAttachmentDescriptor", "setEndOfEncoderSampleIndex:", ends_end),
 	METHOD("MTLDevice", "newBufferWithLength:options:", device_buffer),
 	METHOD("MTLDevice", "newBufferWithBytesNoCopy:length:options:deallocator:", device_wrap),
 	METHOD("MTLDevice", "newLibraryWithSource:options:error:", device_library),
@@ -817,6 +1072,7 @@ const Method methods[] = {
 	METHOD("MTLCommandQueue", "commandBuffer", queue_commands),
 	METHOD("MTLCommandBuffer", "computeCommandEncoder", commands_encoder),
 	METHOD("MTLCommandBuffer", "computeCommandEncoderWithDispatchType:", commands_encoder_of_type),
+	METHOD("MTLCommandBuffer", "computeCommandEncoderWithDescriptor:", commands_encoder_of_pass),
 	METHOD("MTLCommandBuffer", "commit", commands_commit),
 	METHOD("MTLCommandBuffer", "waitUntilCompleted", commands_wait),
 	METHOD("MTLCommandBuffer", "status", commands_status),
@@ -830,6 +1086,7 @@ const Method methods[] = {
 	METHOD("MTLComputeCommandEncoder", "dispatchThreadgroups:threadsPerThreadgroup:", encoder_dispatch_groups),
 	METHOD("MTLComputeCommandEncoder", "dispatchThreads:threadsPerThreadgroup:", encoder_dispatch_threads),
 	METHOD("MTLComputeCommandEncoder", "memoryBarrierWithScope:", encoder_barrier),
+	METHOD("MTLComputeCommandEncoder", "sampleCountersInBuffer:atSampleIndex:withBarrier:", encoder_sample),
 	METHOD("MTLComputeCommandEncoder", "endEncoding", encoder_end),
 };
 #undef METHOD
@@ -859,6 +1116,13 @@ void frameworks_no_device(bool none) {
 void frameworks_family(long newest) {
 	const Lock lock;
 	family = newest;
+}
+
+// frameworks_sampling says where counters are sampled: a value of MTLCounterSamplingPoint,
+// or -1 for nowhere.
+void frameworks_sampling(long point) {
+	const Lock lock;
+	sampling = point;
 }
 
 // getpagesize is the system's that is played.
