@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"unsafe"
+
+	"onebit/metal/softmetal/frameworks"
 )
 
 func TestNoDevice(t *testing.T) {
@@ -158,6 +160,11 @@ func TestPlantedMistakes(t *testing.T) {
 		return p
 	}
 	quads := kernel(") { x[0] *= 2.0f; }")
+	stamps, err := d.NewStamps(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stamps.Close()
 	rooms := kernel(", threadgroup float *a [[threadgroup(0)]], threadgroup float *b [[threadgroup(1)]]) { a[0] = b[0] = x[0].x; }")
 	for _, mistake := range []struct {
 		name, want string
@@ -267,6 +274,27 @@ func TestPlantedMistakes(t *testing.T) {
 		})},
 		{"a wait without a commit", "not committed, it would wait for ever", encoder(func(c *Commands) { o.send(c.buffer, "waitUntilCompleted") })},
 		{"times are read too early", "GPUEndTime]: read before completion", encoder(func(c *Commands) { c.GPUTime() })},
+		{"a sample between dispatches, which an Apple GPU does not take", "this GPU does not sample between dispatches", encoder(func(c *Commands) { c.sample(stamps, 0) })},
+		{"a sample that there is no room for", "sample 2 of 2", func() {
+			lib.Sampling(frameworks.AtDispatches)
+			defer lib.Sampling(frameworks.AtStages)
+			encoder(func(c *Commands) { c.sample(stamps, 2) })()
+		}},
+		{"an encoder's ends are sampled where others are", "this GPU does not sample at the ends of an encoder", func() {
+			lib.Sampling(frameworks.AtDispatches)
+			defer lib.Sampling(frameworks.AtStages)
+			encoder(func(c *Commands) { c.Span(stamps, 0) })()
+		}},
+		{"samples are read before they are taken", "resolveCounterRange:: before the commands are done", encoder(func(c *Commands) {
+			c.Span(stamps, 0)
+			if err := c.Commit(); err != nil {
+				t.Fatal(err)
+			}
+			stamps.Ticks()
+			if err := c.Wait(); err != nil {
+				t.Fatal(err)
+			}
+		})},
 		{"no pool", "-[NSString autorelease]: without a pool, it leaks", func() {
 			runtime.LockOSThread()
 			defer runtime.UnlockOSThread()

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"onebit/bench/names"
 	"onebit/bench/noise"
 	profiles "onebit/bench/profile"
 	"onebit/bench/results"
@@ -41,7 +42,7 @@ func ProfileDocument(p *profiles.Profile, res *results.Set, filter profiles.Filt
 	d := newDigest(res)
 	x := &doc.Document{
 		Title:    "Profile of " + model,
-		Subtitle: fmt.Sprintf("%s with %s, %s, %s", p.Variant, p.Act, p.Packing, count.Of(p.Threads, "thread")) + " · " + d.subtitle(),
+		Subtitle: fmt.Sprintf("%s with %s, %s, %s", p.Variant, p.Act, p.Packing, profiledOn(p)) + " · " + d.subtitle(),
 		Remarks:  []string{ceilingsLine(&p.Ceilings)},
 	}
 	addRecords(x, []*member{{digest: d, machine: res.Machine()}})
@@ -85,6 +86,14 @@ func ProfileDocument(p *profiles.Profile, res *results.Set, filter profiles.Filt
 		x.Add((&doc.Section{ID: "reproduce", Heading: "Reproduce", Only: doc.Page}).Add(doc.Code(command)))
 	}
 	return x.Settle()
+}
+
+// profiledOn says what the operations ran on.
+func profiledOn(p *profiles.Profile) string {
+	if p.Engine == names.Metal {
+		return "on a GPU, which is the thread below"
+	}
+	return count.Of(p.Threads, "thread")
 }
 
 // profileFirst says what a token or a prompt costs, and where.
@@ -165,6 +174,9 @@ func ceilingFacts(c *profiles.Ceilings) []doc.Fact {
 
 // ceilingsLine says the same in a line.
 func ceilingsLine(c *profiles.Ceilings) string {
+	if c.Source == "" {
+		return "Ceilings of a GPU are not known: nothing is said to be bounded."
+	}
 	var parts []string
 	for _, f := range ceilingFacts(c)[1:] {
 		parts = append(parts, f.Name+" "+f.Value)

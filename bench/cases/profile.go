@@ -1,6 +1,7 @@
 package cases
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	"onebit/bench"
@@ -23,6 +25,7 @@ import (
 	"onebit/models"
 	"onebit/models/engine"
 	"onebit/models/engine/cpu"
+	"onebit/models/engine/metal"
 	"onebit/models/forward"
 )
 
@@ -81,7 +84,11 @@ type Profiling struct {
 // to see what memory each takes. Its suite has a study of the
 // machine's ceilings, one for each test, and one for what-ifs.
 func NewProfiling(ctx context.Context, opt ProfileOptions) (*Profiling, error) {
-	p := &Profiling{opt: opt, pool: kernels.NewPool(cpuOf(&opt.Model).Threads)}
+	threads := cpuOf(&opt.Model).Threads
+	if onGPU(&opt.Model) {
+		threads = 1 // which hands it the work
+	}
+	p := &Profiling{opt: opt, pool: kernels.NewPool(threads)}
 	if err := p.open(ctx); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
@@ -89,9 +96,13 @@ func NewProfiling(ctx context.Context, opt ProfileOptions) (*Profiling, error) {
 }
 
 func (p *Profiling) open(ctx context.Context) error {
-	on := cpuOf(&p.opt.Model)
-	on.Pool = p.pool
-	p.opt.Model.Engine, p.opt.Model.Head = on, p.opt.File.Head
+	gpu := onGPU(&p.opt.Model)
+	if !gpu {
+		on := cpuOf(&p.opt.Model)
+		on.Pool = p.pool
+		p.opt.Model.Engine = on
+	}
+	p.opt.Model.Head = p.opt.File.Head
 	if len(p.tests()) == 0 {
 		return errors.New("there is nothing to profile: neither a prompt nor tokens to decode")
 	}
@@ -104,14 +115,19 @@ func (p *Profiling) open(ctx context.Context) error {
 	}
 	p.Profile = p.describe()
 	p.Settings = []results.Setting{modelsSetting(&subject{ModelFile: ModelFile{Name: p.Profile.Model}, weights: weights})}
-	if p.opt.Machine == nil {
+	switch {
+	case gpu: // of which no ceiling is known
+		p.Profile.Ceilings.Threads = 1
+	case p.opt.Machine == nil:
 		p.Studies = append(p.Studies, p.ceilingsStudy())
-	} else if err := p.findCeilings(); err != nil {
-		return err
+	default:
+		if err := p.findCeilings(); err != nil {
+			return err
+		}
 	}
 	for _, t := range p.tests() {
 		p.Studies = append(p.Studies, p.study(t))
-		if t.Kind == names.Decode {
+		if t.Kind == names.Decode && !gpu {
 			p.Studies = append(p.Studies, p.whatIfStudy(t))
 		}
 	}
@@ -144,6 +160,14 @@ func (p *Profiling) Close() error {
 	return errors.Join(errs...)
 }
 
+// Emulator names what plays the GPU, whose times say nothing then; "" if nothing does.
+func (p *Profiling) Emulator() string {
+	if e, ok := p.model.Engine().(*metal.Engine); ok && e.Device().Emulated() {
+		return e.Device().Name()
+	}
+	return ""
+}
+
 // Operations lists the operations of the model, as one token shows them.
 func (p *Profiling) Operations() (all []string, err error) {
 	o := newOpObserver(p.model, p.pool.Threads())
@@ -170,30 +194,40 @@ func (p *Profiling) tests() (all []names.ModelTest) {
 
 // describe says what is profiled.
 func (p *Profiling) describe() *profile.Profile {
-	main := mainLinear(p.model)
-	v := main.Variant()
-	packing := names.Packed
-	switch {
-	case cpuOf(&p.opt.Model).Packing == cpu.Stream:
-		packing = names.Stream
-	case v.Layout == kernels.Native:
-		packing = names.Native
-	}
 	name := p.opt.File.Name
 	if c := p.opt.Cache; c != nil && c != formats.F16 {
 		name += "+kv_" + c.Name
 	}
-	out := &profile.Profile{
-		ModelCase: names.ModelCase{Model: name, Variant: v.Name, Act: string(v.Scheme), Packing: packing, Threads: p.pool.Threads()},
-		Arch:      p.model.Arch.Name, Blocks: p.model.Config.Layers,
-	}
+	out := &profile.Profile{ModelCase: p.modelCase(), Arch: p.model.Arch.Name, Blocks: p.model.Config.Layers}
+	out.Model = name
 	out.Memory = *p.memory
 	for l := range linears(p.model) {
-		if name := l.Variant().String(); !slices.Contains(out.Types, name) {
+		if name := l.Kernel(); !slices.Contains(out.Types, name) {
 			out.Types = append(out.Types, name)
 		}
 	}
 	return out
+}
+
+// modelCase says what multiplies most of the weights, and how they lie.
+func (p *Profiling) modelCase() names.ModelCase {
+	main := mainLinear(p.model)
+	kernel := strings.Split(main.Kernel(), "/") // format, variant, activation
+	c := names.ModelCase{Variant: kernel[1], Act: kernel[2], Packing: names.Packed}
+	if on, ok := p.opt.Model.Engine.(metal.Options); ok {
+		if c.Engine = names.Metal; on.Native {
+			c.Packing = names.Native
+		}
+		return c
+	}
+	c.Threads = p.pool.Threads()
+	switch {
+	case cpuOf(&p.opt.Model).Packing == cpu.Stream:
+		c.Packing = names.Stream
+	case main.Variant().Layout == kernels.Native:
+		c.Packing = names.Native
+	}
+	return c
 }
 
 // linears yields the matrices of a model, the head last.
@@ -363,8 +397,9 @@ func (p *Profiling) emit(test *profile.Test, emit func(results.Sample) error) er
 }
 
 // An opObserver keeps the operations of a pass, and what threads did meanwhile.
-// It is a engine.Observer.
+// It is an engine.TimeObserver: a GPU tells how long operations take that queue.
 type opObserver struct {
+	gpu      bool
 	recorder *threads.Recorder
 	ops      []engine.Op
 	floats   map[string]bool // tensors that are multiplied in float32
@@ -373,12 +408,16 @@ type opObserver struct {
 }
 
 func newOpObserver(m *models.Model, n int) *opObserver {
-	o := &opObserver{recorder: threads.NewRecorder(n), floats: map[string]bool{}, tensors: map[profile.Key][]string{}}
+	_, gpu := m.Engine().(*metal.Engine)
+	o := &opObserver{gpu: gpu, recorder: threads.NewRecorder(n), floats: map[string]bool{}, tensors: map[profile.Key][]string{}}
 	for l := range linears(m) {
-		o.floats[l.Name] = l.Variant().Scheme == kernels.F32
+		o.floats[l.Name] = strings.HasSuffix(l.Kernel(), "/"+string(kernels.F32))
 	}
 	return o
 }
+
+// TimesOnly implements engine.TimeObserver.
+func (*opObserver) TimesOnly() {}
 
 func (o *opObserver) Observe(op engine.Op) {
 	if !o.learned {
@@ -416,6 +455,10 @@ func (o *opObserver) pass(start time.Time, d time.Duration) *profile.Pass {
 			Work: profile.Work{Bytes: op.Bytes, Moved: op.Moved, MACs: op.MACs, Float: o.inFloat(key) && !op.Int8, Calls: 1},
 		}
 	}
+	if o.gpu {
+		out.Threads[0] = gpuMarks(out)
+		return out
+	}
 	shift := o.recorder.Origin().Sub(start)
 	for thread := range out.Threads {
 		marks := o.recorder.Marks(thread)
@@ -425,6 +468,22 @@ func (o *opObserver) pass(start time.Time, d time.Duration) *profile.Pass {
 		}
 	}
 	return out
+}
+
+// gpuMarks puts the spans of a GPU in the order of time, none in another, and returns what
+// it does as if it were a thread.
+func gpuMarks(p *profile.Pass) (marks []profile.Mark) {
+	slices.SortStableFunc(p.Spans, func(a, b profile.Span) int { return cmp.Compare(a.Start, b.Start) })
+	var at time.Duration
+	for i := range p.Spans {
+		s := &p.Spans[i]
+		s.Start = min(max(s.Start, at), p.Duration)
+		s.End = min(max(s.End, s.Start), p.Duration)
+		at = s.End
+		marks = append(marks, profile.Mark{At: s.Start, Dispatch: i, State: profile.Dispatching},
+			profile.Mark{At: s.Start, Dispatch: i, State: profile.Running}, profile.Mark{At: s.End, Dispatch: i, State: profile.Idle})
+	}
+	return marks
 }
 
 // inFloat reports whether an operation computes in float32: attention does unless it

@@ -230,7 +230,7 @@ func (p *Profiling) opened(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if cpuOf(&p.opt.Model).Packing == cpu.PackBehind && mainPacks(p.model, &p.opt.Model) {
+	if !onGPU(&p.opt.Model) && cpuOf(&p.opt.Model).Packing == cpu.PackBehind && mainPacks(p.model, &p.opt.Model) {
 		err = l.phase("pack", p.model.Packed)
 	} else {
 		err = p.model.Packed()

@@ -14,6 +14,7 @@ import (
 	"onebit/models"
 	"onebit/models/arch"
 	"onebit/models/engine/cpu"
+	"onebit/models/engine/metal"
 	"onebit/models/forward"
 	"onebit/models/lockstep"
 	"onebit/models/source"
@@ -321,6 +322,12 @@ func otherAct(projections *formats.Type, act kernels.Scheme) kernels.Scheme {
 func cpuOf(opt *models.Options) cpu.Options {
 	on, _ := opt.Engine.(cpu.Options) // the zero value is the default
 	return on
+}
+
+// onGPU reports whether a model is opened on the engine metal.
+func onGPU(opt *models.Options) bool {
+	_, ok := opt.Engine.(metal.Options)
+	return ok
 }
 
 func (c modelConfig) options(pool *kernels.Pool) models.Options {

@@ -69,6 +69,10 @@ model's is --preset bonsai-1.7b.
   onebit profile --preset bonsai-1.7b --threads 2 -o profile
   onebit profile model.gguf --op ffn_down,output -n 64 --n-depth 1024
 
+With --engine metal the times are the GPU's, of its own clock, and its timeline is a
+thread's: operations follow each other then, as they need not otherwise. Its ceilings
+are not known, so nothing is bounded by one, and there are no what-ifs.
+
 With -o, DIR gets index.html, with a timeline by thread and a flame graph; results.txt,
 which compare, report and benchstat read, with profile.gob, which report needs
 beside it; trace.json for Perfetto (ui.perfetto.dev) or chrome://tracing; and
@@ -93,6 +97,7 @@ disassembles.
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
 	f.register(cmd)
+	f.registerEngine(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&f.preset, "preset", "tiny", "make a model of this `NAME` (onebit synth lists them), if no MODEL is given")
 	flags.Uint64Var(&f.seed, "seed", 1, "of the random weights of --preset or --kernel")
@@ -133,6 +138,10 @@ func (f *profileFlags) parse(cmd *cobra.Command, args []string) error {
 		}
 	}
 	switch {
+	case !f.onCPU() && f.engine != names.Metal:
+		return cli.Usagef("--engine %s: cpu and metal are profiled", f.engine)
+	case !f.onCPU() && (f.counted || f.machine != ""):
+		return cli.Usagef("--engine metal goes without --counters and --machine, which are about the CPU")
 	case f.prompt == 0 && f.tokens == 0:
 		return cli.Usagef("-p 0 and -n 0 leave nothing to profile")
 	case f.passes < 0 || f.passes > mostPasses:
@@ -273,7 +282,11 @@ func (f *profileFlags) measure(cmd *cobra.Command, p *cases.Profiling, out io.Wr
 	if f.meter != nil {
 		counted = f.meter.Settings()
 	}
-	return runStudies(cmd, p.Suite, out, counted...)
+	host := sysinfo.Probe()
+	if e := p.Emulator(); e != "" && !host.Emulated() {
+		host.Emulator = sysinfo.Value[string]{V: e}
+	}
+	return runStudies(cmd, host, p.Suite, out, counted...)
 }
 
 // publish prints and writes what was measured, also of a run that did not

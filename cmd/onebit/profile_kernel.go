@@ -165,19 +165,19 @@ func (f *profileFlags) runKernel(cmd *cobra.Command) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
-	res, err := runStudies(cmd, p.Suite, out)
+	res, err := runStudies(cmd, sysinfo.Probe(), p.Suite, out)
 	progress.Close()
 	return errors.Join(err, f.publishKernel(cmd, p.Kernel, res, file))
 }
 
 // runStudies measures a profile's suite. What fails is an error.
-func runStudies(cmd *cobra.Command, suite bench.Suite, out io.Writer, more ...results.Setting) (*results.Set, error) {
+func runStudies(cmd *cobra.Command, host sysinfo.Host, suite bench.Suite, out io.Writer, more ...results.Setting) (*results.Set, error) {
 	command := []string{"onebit", "profile"}
 	for _, w := range append(cmd.Flags().Args(), arguments(cmd.Flags())...) {
 		command = append(command, term.ShellWord(w))
 	}
 	more = append(more, results.Setting{Key: "commit", Value: thisBuild().Commit}, results.Setting{Key: "command", Value: strings.Join(command, " ")})
-	suite.Settings = cases.Settings(sysinfo.Probe(), time.Now(), append(suite.Settings, more...)...)
+	suite.Settings = cases.Settings(host, time.Now(), append(suite.Settings, more...)...)
 	res, err := (&bench.Runner{Seed: 1}).Run(cmd.Context(), suite, out)
 	if err == nil && len(res.Failures) > 0 {
 		err = errors.New(res.Failures[0].Reason)
