@@ -296,9 +296,9 @@ func interval(values []float64) forecast.Interval {
 }
 
 // UseMeasured puts what a run of onebit bench models found in the place of what was
-// foretold, and returns of how many editions it knew more. A model's name is that of a
+// predicted, and returns of how many editions it knew more. A model's name is that of a
 // preset, whose first edition it is then, or of a file that one edition alone has. The figures are of the
-// kernel that is foretold, which onebit run takes.
+// kernel that is predicted, which onebit run takes.
 func UseMeasured(all []*forecast.Forecast, res *results.Set, threads int) (used int) {
 	type test struct{ model, kernel, kind string }
 	found := map[test]forecast.Figure{}

@@ -32,7 +32,7 @@ func TestMeasureForecast(t *testing.T) {
 }
 
 // Measured figures replace those of the edition that they are of: those of the kernel that
-// was foretold, with as many threads, and nothing but plain tests.
+// was predicted, with as many threads, and nothing but plain tests.
 func TestUseMeasured(t *testing.T) {
 	rates := map[string]forecast.Rate{}
 	for _, f := range forecast.Formats() {

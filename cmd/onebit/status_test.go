@@ -28,6 +28,8 @@ var failures = map[string]struct{ wrong, absent, malformed, taken string }{
 	"profile":    {"--preset nope", "none.gguf", "FILE", "-o FILE"},
 	"report":     {"", "none.txt", "FILE", ""},
 	"run":        {"-p x --engine nope", "none.gguf -p x", "FILE -p x", ""},
+	"share":      {"", "none.txt", "FILE", ""},
+	"site":       {"", "none", "FILE", ""},
 	"synth":      {"nope -o out.gguf", "", "", "tiny -o FILE"},
 	"train":      {"nope -o out", "", "", "ternary -o FILE --steps 1"},
 	"version":    {"extra", "", "", ""},

@@ -1,4 +1,4 @@
-// Package forecast foretells how fast a model decodes and takes in a prompt on a
+// Package forecast predicts how fast a model decodes and takes in a prompt on a
 // machine, and what memory it takes, before its file is there.
 //
 // A token's time is the sum over the model's matrices of

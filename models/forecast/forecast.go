@@ -63,13 +63,13 @@ const (
 	// ModelError is how far predictions are off (docs/models.md).
 	ModelError = 0.1
 
-	// PromptTokens is the length of the prompt that is foretold, pp512 of llama-bench.
+	// PromptTokens is the length of the prompt that is predicted, pp512 of llama-bench.
 	PromptTokens = 512
 	// DecodeDepth is the tokens before those that are decoded, half of tg128's.
 	DecodeDepth = 64
 )
 
-// Contexts are those that memory is foretold for.
+// Contexts are those that memory is predicted for.
 var Contexts = []int{4096, 32768}
 
 // A Forecast is about one edition of a model.
@@ -85,7 +85,7 @@ type Forecast struct {
 	Memory  []Memory
 }
 
-// A Figure is foretold, or was measured.
+// A Figure is predicted, or was measured.
 type Figure struct {
 	Interval
 	Measured bool `json:"measured,omitempty"`
@@ -166,7 +166,7 @@ func Sort(all []*Forecast, m *Machine) {
 	})
 }
 
-// Of foretells an edition of a preset.
+// Of predicts an edition of a preset.
 func Of(p *arch.Preset, e arch.Edition, m *Machine) (*Forecast, error) {
 	f := &Forecast{Preset: p, Edition: e}
 	var decode, prompt Interval // seconds a token
