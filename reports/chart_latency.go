@@ -138,12 +138,14 @@ func (d *digest) addLatency(p *figure.Panel, c *caseStats, names []string) {
 	row := figure.RowAt(indexOf(names, c.variant), len(names))
 	series := d.marks[c.variant]
 	color := figure.Color(figure.Series(series))
+	lo, hi := slices.Min(s.values), slices.Max(s.values)
 	p.Add(figure.Strip{Values: s.values, Row: row, Color: color})
 	if s.bounded() {
+		lo, hi = min(lo, s.Lo), max(hi, s.Hi)
 		p.Add(figure.Interval{Lo: s.Lo, Hi: s.Hi, Row: row, Color: color})
 	}
 	p.Add(figure.Mark{X: s.Center, Y: row, Style: figure.Glyph(series, 4)})
-	p.Add(figure.Besides{Lo: slices.Min(s.values), Hi: slices.Max(s.values), Row: row, Text: d.timeOf(c)}, figure.RowSpot(row, sampleText(c)))
+	p.Add(figure.Besides{Lo: lo, Hi: hi, Row: row, Text: d.timeOf(c)}, figure.RowSpot(row, sampleText(c)))
 }
 
 // sampleText is what is behind a case's time.

@@ -285,10 +285,10 @@ func (d *digest) ratioOver(a, b formatRow) float64 {
 func (d *digest) formatFields(scale doc.Scale) []doc.Field[formatRow] {
 	return []doc.Field[formatRow]{
 		{Label: names.Format, Text: true, Cell: func(p formatRow) doc.Cell { return doc.Cell{Text: p.subject} }},
-		{Label: "by", About: "the variant that is the fastest", Text: true, Cell: func(p formatRow) doc.Cell { return d.named(p.variant) }},
 		{Label: "µs/op", About: results.UnitOf(results.NsPerOp).About, Cell: func(p formatRow) doc.Cell { return doc.Cell{Text: microseconds(p.ns) + signsOf(p.cases)} }},
 		{Label: "time", About: "shorter is better; the line is the interval", Text: true, Drop: 5, Cell: func(p formatRow) doc.Cell { return scale.Cell(p.length()) }},
 		{Label: "how sure", Text: true, Drop: 2, Cell: func(p formatRow) doc.Cell { return doc.Cell{Text: d.howSure(p)} }},
+		{Label: "by", About: "the variant that is the fastest", Text: true, Cell: func(p formatRow) doc.Cell { return d.named(p.variant) }},
 		{Label: "bits/weight", About: "of the packed weights", Drop: 1, Cell: func(p formatRow) doc.Cell {
 			bytes, ok := p.over[0].task.bytesPerWeight(p.cases[0])
 			return doc.Cell{Text: textIf(ok, formatBits(8*bytes))}

@@ -25,7 +25,7 @@ func init() {
 // document shows machines side by side.
 func (f *fleet) document() *doc.Document {
 	d := &doc.Document{
-		Title: f.title(), Subtitle: f.subtitle(), First: []doc.First{{Verdict: f.advice(), Table: f.ranking()}}, Grave: f.grave(), Failures: failuresOf(f.failures()), Doubts: f.doubts(),
+		Title: f.title(), Subtitle: f.subtitle(), First: []doc.First{f.first()}, Grave: f.grave(), Failures: failuresOf(f.failures()), Doubts: f.doubts(),
 		Remarks: []string{f.noiseLine()}, Words: slices.Concat(signWords, words),
 	}
 	for _, t := range []*doc.Table{f.bestSheet(), f.codeSheet(), f.machinesSheet()} {

@@ -284,6 +284,27 @@ func (f *fleet) bestSheet() *doc.Table {
 	return s
 }
 
+// first says which machine is the fastest, and ranks those that can be compared.
+func (f *fleet) first() doc.First {
+	l := f.lead()
+	if l == nil || len(f.real()) < 2 {
+		return doc.First{Verdict: f.advice(), Table: f.ranking()}
+	}
+	level := l.level()
+	best := level[0]
+	first := doc.First{
+		Verdict: fmt.Sprintf("%s is the fastest at %s.", best.member.name, l.title()), Number: best.speed(),
+		NumberOf: fmt.Sprintf("%s by %s", best.spreadText(), best.variant), Why: f.advice(), Table: f.ranking(),
+	}
+	if l.base == names.BaseModel { // whose speed is no time
+		first.Number, first.NumberOf = "", first.Number+" "+first.NumberOf
+	}
+	if len(level) > 1 {
+		first.Verdict = fmt.Sprintf("%s are the fastest at %s: these runs can't tell them apart.", enumerateSome(namesOfPlaces(level)), l.title())
+	}
+	return first
+}
+
 // mostRanked is how many machines a first screen has room for.
 const mostRanked = 14
 

@@ -58,11 +58,13 @@ func (d *digest) rankingTable(m *matrix, top int) *doc.Table {
 	var rows []ranked
 	scales := make(map[*ranking]doc.Scale)
 	for _, s := range m.rankings() {
-		scales[s] = newScale(s.ranked, results.NsPerOp)
-		for i := range s.ranked {
-			if top < 0 || i < top {
-				rows = append(rows, ranked{s, i})
-			}
+		shown := len(s.ranked)
+		if top >= 0 {
+			shown = min(shown, top)
+		}
+		scales[s] = newScale(s.ranked[:shown], results.NsPerOp)
+		for i := range shown {
+			rows = append(rows, ranked{s, i})
 		}
 	}
 	fields := []doc.Field[ranked]{

@@ -373,8 +373,8 @@ func (r *machineReport) statesSheet() *doc.Table {
 	})
 }
 
-// advice says in a sentence what the machine does at most.
-func (m *machineResults) advice() string {
+// advice says what the machine does at most: what it reads, and what it computes.
+func (m *machineResults) advice() (first, more string) {
 	name := cmp.Or(m.name, term.Text(m.res.Setting("cpu")))
 	var parts []string
 	if c := m.best(names.BaseBandwidth, results.ReadRate, func(n results.Name) bool { return n.Get(names.Level) == names.DRAM }); c != nil {
@@ -386,9 +386,12 @@ func (m *machineResults) advice() string {
 		}
 	}
 	if len(parts) == 0 {
-		return name + ": of its bandwidth and its multiply-adds nothing was measured."
+		return name + ": of its bandwidth and its multiply-adds nothing was measured.", ""
 	}
-	return name + ": " + strings.Join(parts, ", ") + "."
+	if len(parts) > 1 {
+		more = "It " + enumerate(parts[1:]) + "."
+	}
+	return name + " " + parts[0] + ".", more
 }
 
 // best is the case that has most of a unit; nil if there is none.

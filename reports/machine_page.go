@@ -13,6 +13,7 @@ import (
 	"onebit/bench/names"
 	"onebit/bench/results"
 	"onebit/internal/sysinfo"
+	"onebit/internal/term"
 	"onebit/reports/doc"
 	"onebit/reports/figure"
 )
@@ -20,7 +21,7 @@ import (
 // machineDocument shows machines side by side.
 func machineDocument(s *Source) *doc.Document {
 	r := newMachineReport(s)
-	d := &doc.Document{Title: r.title(), First: []doc.First{r.first()}, Words: signWords}
+	d := &doc.Document{Title: r.title(), First: []doc.First{r.first(s.Paths)}, Words: signWords}
 	if len(r.machines) == 1 {
 		d.Subtitle = r.machines[0].subtitle()
 	}
@@ -53,14 +54,17 @@ func machineDocument(s *Source) *doc.Document {
 }
 
 // first ranks what the machine reads from, or several machines by what they read from memory.
-func (r *machineReport) first() doc.First {
-	var said []string
-	for _, m := range r.machines {
-		said = append(said, m.advice())
+func (r *machineReport) first(paths []string) doc.First {
+	first := doc.First{Table: r.ranking()}
+	for i, m := range r.machines {
+		said, more := m.advice()
+		if i == 0 {
+			first.Verdict, said = said, ""
+		}
+		first.Why = sentences(first.Why, said, more)
 	}
-	first := doc.First{Verdict: said[0], Why: sentences(said[1:]...), Table: r.ranking()}
-	if len(r.machines) == 1 {
-		first.Next = doc.Command{Line: "onebit bench --machine RESULTS", Does: "takes these ceilings instead of measuring its own"}
+	if len(r.machines) == 1 && len(paths) == 1 {
+		first.Next = doc.Command{Line: "onebit bench --machine " + term.ShellWord(paths[0]), Does: "takes these ceilings instead of measuring its own"}
 	}
 	return first
 }

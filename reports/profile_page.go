@@ -122,7 +122,7 @@ func profileFirst(p *profiles.Profile, t *profiles.Test, ops []profiles.Operatio
 
 // figureLength is a figure as a bar's length.
 func figureLength(f noise.Figure) doc.Length {
-	if !f.Bounded() {
+	if text := figureSpread(f); text == "" || text == unknownSpread {
 		return doc.Length{Value: f.Center, Low: f.Center, High: f.Center}
 	}
 	return doc.Length{Value: f.Center, Low: f.Lo, High: f.Hi}

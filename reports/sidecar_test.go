@@ -73,15 +73,15 @@ type remade struct {
 // remadeRun is a run of benchmarks, on one machine or several.
 func remadeRun(t *testing.T, machines ...*results.Set) remade {
 	t.Helper()
-	d, err := Build(t.Context(), made(machines...))
+	s := made(machines...)
+	for _, res := range machines {
+		s.Paths = append(s.Paths, write(t, doc.File{Name: "results.txt", Write: res.Write}))
+	}
+	d, err := Build(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := remade{shown: d}
-	for _, res := range machines {
-		r.paths = append(r.paths, write(t, doc.File{Name: "results.txt", Write: res.Write}))
-	}
-	return r
+	return remade{d, s.Paths}
 }
 
 func remadeComparison(t *testing.T) remade {

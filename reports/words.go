@@ -227,7 +227,7 @@ func (d *digest) noiseLine() string {
 
 // lengthOf is a value with its interval.
 func lengthOf(s stat) doc.Length {
-	if !s.bounded() {
+	if !s.bounded() || formatSpread(s.Spread()) == unknownSpread {
 		return doc.Length{Value: s.Center, Low: s.Center, High: s.Center}
 	}
 	return doc.Length{Value: s.Center, Low: s.Lo, High: s.Hi}

@@ -9,6 +9,7 @@ import (
 type Bar struct {
 	From, To, Low, High float64 // 0 to 1
 	Cut                 bool    // whether it is longer than what fits
+	Ratio               bool    // whether it begins in the middle
 	Tone                Tone
 }
 
@@ -25,35 +26,30 @@ const (
 // barRange is how many times as long as the shortest a bar can be: the ranking is about the best ones.
 const barRange = 5
 
+// whiskerReach is how many times as long as the longest bar an interval can be.
+const whiskerReach = 1.5
+
 // A Length is a value with its interval; both ends are the value where that is unknown.
 type Length struct{ Value, Low, High float64 }
 
 // A Scale turns values into bars.
 type Scale struct {
 	best, full float64
-	more       bool // whether more is better
 	ratios     bool // whether values are ratios, of which 1 stands in the middle
 }
 
-// NewScale is the scale on which the intervals of all fit. Where less is better, it ends where barRange leaves off.
+// NewScale is the scale on which all fit, with as much of their intervals as whiskerReach allows. Where less is better, it
+// ends where barRange leaves off.
 func NewScale(all []Length, more bool) Scale {
-	s := Scale{best: math.Inf(1), more: more}
-	if more {
-		s.best = 0
-	}
+	shortest, longest, reach := math.Inf(1), 0.0, 0.0
 	for _, l := range all {
-		if math.IsNaN(l.Value) {
-			continue
-		}
-		s.full = max(s.full, l.High)
-		if more {
-			s.best = max(s.best, l.Value)
-		} else {
-			s.best = min(s.best, l.Value)
+		if !math.IsNaN(l.Value) {
+			shortest, longest, reach = min(shortest, l.Value), max(longest, l.Value), max(reach, l.High)
 		}
 	}
+	s := Scale{best: longest, full: max(longest, min(reach, longest*whiskerReach))}
 	if !more {
-		s.full = min(s.full, barRange*s.best)
+		s.best, s.full = shortest, min(s.full, barRange*shortest)
 	}
 	return s
 }
@@ -85,21 +81,21 @@ func (s Scale) Cell(l Length) Cell {
 	if !(l.Value >= 0 && s.full > 0) || math.IsInf(s.full, 1) || s.ratios && !(l.Value > 0) {
 		return Cell{}
 	}
-	b := &Bar{To: s.at(l.Value), Low: s.at(l.Low), High: s.at(l.High), Cut: !s.ratios && l.Value > s.full}
+	b := &Bar{To: s.at(l.Value), Low: s.at(l.Low), High: s.at(l.High), Cut: !s.ratios && l.Value > s.full, Ratio: s.ratios}
 	if s.ratios {
 		b.From, b.To = min(b.To, 0.5), max(b.To, 0.5)
 	} else if l.Value == s.best {
 		b.Tone = Leading
 	}
-	return Cell{Text: b.text(s.ratios), Bar: b}
+	return Cell{Text: b.text(), Bar: b}
 }
 
 // barBlocks is how many characters the longest bar takes.
 const barBlocks = 20
 
 // text draws the bar to an eighth of a character, or a ratio's to both sides of a stroke.
-func (b *Bar) text(ratio bool) string {
-	if ratio {
+func (b *Bar) text() string {
+	if b.Ratio {
 		left, right := int(math.Round((0.5-b.From)*barBlocks)), int(math.Round((b.To-0.5)*barBlocks))
 		return strings.Repeat(" ", barBlocks/2-left) + strings.Repeat("█", left) + "│" + strings.Repeat("█", right)
 	}
