@@ -136,6 +136,7 @@ func TestHFEqualsGGUF(t *testing.T) {
 		{"masters in bf16", modeltest.HF{}, func() (_, _ *fixture) { return trained(preset("tiny-bitnet"), formats.BF16) }},
 		{"masters in f16", modeltest.HF{}, func() (_, _ *fixture) { return trained(preset("tiny-bitnet"), formats.F16) }},
 		{"qwen3 in bf16", modeltest.HF{}, func() (_, _ *fixture) { return same(floats(newFixture(t, preset("tiny")), formats.BF16)) }},
+		{"maple, rows of ternary floats, in three files", modeltest.HF{Files: 3}, func() (_, _ *fixture) { return same(newFixture(t, smallMaple())) }},
 		{"llama in f16", modeltest.HF{}, func() (_, _ *fixture) { return same(floats(newFixture(t, preset("tiny-llama")), formats.F16)) }},
 		{"minicpm in bf16", modeltest.HF{}, func() (_, _ *fixture) {
 			return same(floats(newFixture(t, must(arch.LookupPreset("tiny-minicpm"))), formats.BF16))

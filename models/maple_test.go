@@ -275,3 +275,39 @@ func TestRingIsSmall(t *testing.T) {
 		t.Errorf("planned %+v, and of half the context %+v", long, short)
 	}
 }
+
+// FuzzExperts: whatever a file says of experts and windows, there is an error that names the
+// key or the tensor, or a model whose numbers are sound.
+func FuzzExperts(f *testing.F) {
+	f.Add(uint32(16), uint32(4), uint32(256), uint32(7), uint32(1), float32(7), []byte{1, 1, 1, 0, 1, 1, 1, 0})
+	f.Add(uint32(0), uint32(9), uint32(1), uint32(0), uint32(2), float32(-1), []byte{1, 0})
+	f.Add(uint32(1<<31), uint32(1<<31), uint32(1<<31), uint32(1<<31), uint32(3), float32(math.Inf(1)), []byte{})
+	x := newFixture(f, smallMaple())
+	f.Fuzz(func(t *testing.T, experts, used, width, window, gating uint32, limit float32, pattern []byte) {
+		y := &fixture{meta: slices.Clone(x.meta), tensors: x.tensors, data: x.data}
+		slides, limits := make([]bool, len(pattern)), make([]float32, len(pattern))
+		for i, b := range pattern {
+			slides[i], limits[i] = b&1 == 1, limit
+		}
+		for key, n := range map[string]uint32{"expert_count": experts, "expert_used_count": used, "expert_feed_forward_length": width,
+			"attention.sliding_window": window, "expert_gating_func": gating} {
+			y.set("maple."+key, container.Of(n))
+		}
+		y.set("maple.attention.sliding_window_pattern", container.ArrayOf(slides))
+		y.set("maple.swiglu_clamp_exp", container.ArrayOf(limits))
+		m, err := models.Load(t.Context(), source.FromGGUF(y.file(t)), models.Options{Engine: onThreads(1)})
+		if err != nil {
+			if !strings.Contains(err.Error(), "key") && !strings.Contains(err.Error(), "tensor") {
+				t.Errorf("error %v", err)
+			}
+			return
+		}
+		defer m.Close()
+		if bad := m.Config.Check(); bad != nil {
+			t.Errorf("%+v", *bad)
+		}
+		if logits := prefill(t, m, []int{1, 2, 3}); len(logits) != m.Config.Vocab {
+			t.Errorf("%d logits", len(logits))
+		}
+	})
+}

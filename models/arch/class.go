@@ -1,5 +1,7 @@
 package arch
 
+import "onebit/formats"
+
 // A Class is a class of checkpoints at Hugging Face, with what it takes for
 // granted: a config.json need not have what is its class's default. Architectures
 // that differ in their activation only may share a class: hidden_act tells them apart.
@@ -13,6 +15,10 @@ type Class struct {
 	Turned     float32 // the share of a head that the rotary embedding turns; 0: all, always
 	Delta      Delta   // of the gated delta nets; zero: there are none
 	Tied       bool    // the embedding is the head
+	GateLimit  float32 // see Config
+	// ByRow is what projections and experts are packed to, exactly: each of their rows is
+	// floats of -s, 0 and +s with a scale of its own; nil: they are not.
+	ByRow *formats.Type
 	// SaysTernary says that weights are ternary only if quantization_config says
 	// so; others are read as the floats that they are.
 	SaysTernary bool
@@ -21,9 +27,9 @@ type Class struct {
 	Within string
 	// LeftAlone are those others.
 	LeftAlone []LeftAlone
-	// Names are what tensors of a block are called there that LLaMA has not, by
+	// Names are what tensors are called there that LLaMA has not, or calls otherwise, by
 	// GGUF's names, both without what all have around them; the first of several
-	// is the usual one.
+	// is the usual one. Of experts each is a tensor, whose number is a * in it.
 	Names map[string][]string
 	// Changes are what tensors go through to be GGUF's, by their names in the table.
 	Changes map[string]Change

@@ -36,6 +36,15 @@ var _ = forward.Register(&forward.Architecture{Table: arch.Table{
 		arch.Vector("ffn_norm", arch.Norm, arch.Hidden),
 	}, arch.RoutedFeedForward()...),
 	Text: arch.Text{Chat: arch.ChatML},
+	// Every row of its ternary weights has a scale of its own, and the limit of gates is
+	// the program's: modeling_maple.py beside the checkpoint.
+	Classes: []arch.Class{{
+		Name: "MapleForCausalLM", Activation: arch.SiLU, Context: 131072, Eps: 1e-6, RopeBase: 1e4, Turned: 0.5, GateLimit: 7, ByRow: formats.TQ2_0,
+		Names: map[string][]string{
+			"token_embd": {"word_embeddings"}, "attn_q_norm": {"self_attn.q_norm"}, "attn_k_norm": {"self_attn.k_norm"}, "ffn_gate_inp": {"mlp.gate"},
+			"ffn_gate_exps": {"mlp.experts.*.gate_proj"}, "ffn_up_exps": {"mlp.experts.*.up_proj"}, "ffn_down_exps": {"mlp.experts.*.down_proj"},
+		},
+	}},
 	Presets: []*arch.Preset{
 		// Of deepgrove/maple-preview's config.json.
 		{Name: "maple-preview", Summary: "Maple-Preview 20B-A1B, ternary in 2 bits, 4-bit head", ModelName: "Maple-Preview", Tokenizer: "qwen2",

@@ -36,6 +36,7 @@ type storedTensor struct {
 	// scale is the name of the tensor with the weights' scale, or "".
 	scale  string
 	change arch.Change
+	parts  []container.TensorInfo // of experts, each one's
 }
 
 // Open opens the checkpoint in a directory, which must be of one of the
@@ -66,12 +67,16 @@ func (c *Checkpoint) list() error {
 		return &ConfigError{File: filepath.Join(c.Name(), "config.json"), Key: configKeys[arch.KeyBlockCount],
 			Msg: fmt.Sprintf("%d blocks, and there are %d tensors", c.numbers.Layers, len(tensors))}
 	}
-	roles := map[string]arch.Role{}
+	roles, experts := map[string]arch.Role{}, map[string][]container.TensorInfo{}
 	for _, t := range c.table.Tensors(c.numbers) {
 		roles[t.Name] = t.Role
 	}
 	for _, t := range tensors {
 		name := c.ggufName(t.Name)
+		if roles[name] == arch.Expert {
+			experts[name] = append(experts[name], t)
+			continue
+		}
 		switch {
 		case c.skips(t.Name):
 			continue
@@ -92,6 +97,16 @@ func (c *Checkpoint) list() error {
 	}
 	for _, d := range c.divisors {
 		c.add(d.stored())
+	}
+	for _, spec := range c.table.Tensors(c.numbers) {
+		if spec.Role != arch.Expert {
+			continue
+		}
+		s, err := c.experts(spec, experts[spec.Name])
+		if err != nil {
+			return err
+		}
+		c.add(s)
 	}
 	return nil
 }
@@ -162,6 +177,9 @@ func (c *Checkpoint) describe(t container.TensorInfo, name string, role arch.Rol
 			return s, fmt.Errorf("has dtype %s, want packed weights in U8 or floats in F32, F16 or BF16", t.TypeName)
 		}
 		info.Type, s.read = ternaryType(info.Shape[1]), (*Checkpoint).ternaries
+	case c.class.ByRow != nil && role == arch.Projection && len(t.Shape) == 2 && t.Type != nil:
+		s.parts = []container.TensorInfo{t}
+		info.Type, s.read = c.class.ByRow, (*Checkpoint).byRow
 	case s.scale != "":
 		return s, fmt.Errorf("has a %s, which only ternary projections may have", scaleSuffix[1:])
 	case t.Type == nil:
@@ -188,7 +206,7 @@ func (c *Checkpoint) Name() string                              { return c.files
 func (c *Checkpoint) Size() int64                               { return c.files.Size() }
 func (c *Checkpoint) Config() (*arch.Table, arch.Config, error) { return c.table, c.numbers, nil }
 func (c *Checkpoint) Tensors() []container.TensorInfo           { return c.infos }
-func (c *Checkpoint) InPlace() bool                             { return !c.ternary && !c.reorders() }
+func (c *Checkpoint) InPlace() bool                             { return !c.ternary && c.class.ByRow == nil && !c.reorders() }
 func (c *Checkpoint) Part(name string) int                      { return c.stored[name].Part }
 func (c *Checkpoint) Check() error                              { return nil }
 func (c *Checkpoint) Rotation() (*arch.Rotation, error)         { return nil, nil }
@@ -257,7 +275,7 @@ func (c *Checkpoint) Release(name string) error {
 	switch s := c.stored[name]; {
 	case mem != nil:
 		return mem.Free()
-	case s.Name == "": // it is config.json's
+	case s.Name == "" || s.parts != nil: // it is config.json's, or was let go of when it was made
 		return nil
 	default:
 		return c.files.Release(s.Name)

@@ -231,7 +231,7 @@ func TestRefuses(t *testing.T) {
 			"model.norm.weight", "bf16: weight is not finite at row 0, column 1"},
 
 		{"no architecture", map[string]any{"architectures": nil}, nil, "architectures", "is missing"},
-		{"unknown architecture", map[string]any{"architectures": []string{"GemmaForCausalLM"}}, nil, "architectures", `unknown architecture "GemmaForCausalLM" (known: BitNetForCausalLM, BitnetForCausalLM, LlamaForCausalLM, MiniCPMForCausalLM, Qwen3ForCausalLM, Qwen3_5ForCausalLM, Qwen3_5ForConditionalGeneration)`},
+		{"unknown architecture", map[string]any{"architectures": []string{"GemmaForCausalLM"}}, nil, "architectures", `unknown architecture "GemmaForCausalLM" (known: BitNetForCausalLM, BitnetForCausalLM, LlamaForCausalLM, MapleForCausalLM, MiniCPMForCausalLM, Qwen3ForCausalLM, Qwen3_5ForCausalLM, Qwen3_5ForConditionalGeneration)`},
 		{"another activation", map[string]any{"hidden_act": "gelu"}, nil, "hidden_act", `"gelu" is not supported`},
 		{"no width", map[string]any{"hidden_size": nil}, nil, "hidden_size", "is missing"},
 		{"text for a width", map[string]any{"hidden_size": "2"}, nil, "hidden_size", "cannot unmarshal string"},

@@ -43,7 +43,9 @@ var configKeys = map[string]string{
 	arch.KeyRopeScalingType: "rope_scaling", arch.KeyRopeScalingFactor: "rope_scaling", arch.KeyRopeOriginal: "rope_scaling",
 	arch.KeyRopeDimensionCount: "partial_rotary_factor", arch.KeyAttentionInterval: "full_attention_interval",
 	arch.KeyKeyHeads: "linear_num_key_heads", arch.KeyValueHeads: "linear_num_value_heads", arch.KeyStateSize: "linear_key_head_dim",
-	arch.KeyTaps:           "linear_conv_kernel_dim",
+	arch.KeyTaps:        "linear_conv_kernel_dim",
+	arch.KeyExpertCount: "num_experts", arch.KeyExpertUsed: "num_experts_per_tok", arch.KeyExpertFFN: "moe_intermediate_size",
+	arch.KeySlidingWindow: "sliding_window", arch.KeySlidingPattern: keyLayerTypes,
 	arch.KeyEmbeddingScale: "scale_emb", arch.KeyResidualScale: "scale_depth", arch.KeyLogitScale: "dim_model_base",
 }
 
@@ -66,6 +68,7 @@ const (
 	keyTurned        = "partial_rotary_factor"
 	keyShortFactor   = "short_factor"
 	keyLongFactor    = "long_factor"
+	keyWholeUnturned = "nope_on_global_attention"
 )
 
 // mostConfig is far more bytes than any config.json has.
@@ -191,12 +194,21 @@ func (r *configReader) read() config {
 		Layers:   r.count(arch.KeyBlockCount),
 		Context:  r.countOr(arch.KeyContextLength, class.Context),
 		Hidden:   r.count(arch.KeyEmbeddingLength),
-		FFN:      r.count(arch.KeyFeedForwardLength),
 		Heads:    r.count(arch.KeyHeadCount),
 		Vocab:    r.count(arch.KeyVocabSize),
 		Eps:      r.floatOr(arch.KeyRMSEpsilon, class.Eps),
 		RopeBase: r.floatOr(arch.KeyRopeFreqBase, class.RopeBase),
 		TiedHead: r.flag("tie_word_embeddings", class.Tied),
+	}
+	c.GateLimit = class.GateLimit
+	r.experts(&c, out.table)
+	if slices.Contains(out.table.Keys, arch.KeySlidingPattern) {
+		if c.Sliding.Window = r.count(arch.KeySlidingWindow); c.Sliding.Window == 0 {
+			r.fail(configKeys[arch.KeySlidingWindow], "is 0, and blocks would look at nothing")
+		}
+		if !r.flag(keyWholeUnturned, false) {
+			r.fail(keyWholeUnturned, "is false: positions in blocks that look at the whole text are not supported")
+		}
 	}
 	c.KVHeads = r.countOr(arch.KeyHeadCountKV, c.Heads)
 	if c.HeadDim = class.HeadDim; c.HeadDim == 0 && c.Heads > 0 {

@@ -11,6 +11,7 @@ import (
 const (
 	attends   = "full_attention"
 	recurrent = "linear_attention"
+	slides    = "sliding_attention"
 )
 
 // ropeDim returns how many values of a head its share makes, 0 for all. Source:
@@ -56,7 +57,13 @@ func (r *configReader) delta(class arch.Delta) arch.Delta {
 func (r *configReader) layers(c *arch.Config) {
 	var kinds []string
 	if !r.value(keyLayerTypes, &kinds) {
+		if c.Sliding.Window > 0 {
+			r.fail(keyLayerTypes, "is missing")
+		}
 		return
+	}
+	if c.Sliding.Window > 0 {
+		c.Sliding.Interval = 1 + slices.Index(kinds, attends)
 	}
 	if c.Delta.Interval > 0 {
 		if c.Delta.Interval = 1 + slices.Index(kinds, attends); c.Delta.Interval == 0 {
@@ -66,6 +73,8 @@ func (r *configReader) layers(c *arch.Config) {
 	for i, kind := range kinds {
 		switch want := kindOf(*c, i); {
 		case kind == want:
+		case c.Sliding.Window > 0:
+			r.fail(keyLayerTypes, "element %d is %s, and of every %d blocks the last looks at the whole text: other orders are not supported", i, term.QuoteAlways(kind), c.Sliding.Interval)
 		case c.Delta.Interval == 0:
 			r.fail(keyLayerTypes, "%s is not supported in this class, only %s", term.QuoteAlways(kind), attends)
 		default:
@@ -78,8 +87,11 @@ func (r *configReader) layers(c *arch.Config) {
 }
 
 func kindOf(c arch.Config, block int) string {
-	if c.Attends(block) {
-		return attends
+	switch {
+	case !c.Attends(block):
+		return recurrent
+	case c.Window(block) > 0:
+		return slides
 	}
-	return recurrent
+	return attends
 }

@@ -39,6 +39,7 @@ const (
 
 var (
 	hfBlock   = regexp.MustCompile(`^layers\.(\d+)\.(.+?)(\.weight)?$`)
+	hfExpert  = regexp.MustCompile(`\.\d+\.`)
 	ggufBlock = regexp.MustCompile(`^blk\.(\d+)\.(.+?)(\.weight)?$`)
 )
 
@@ -55,6 +56,13 @@ func GGUFName(c arch.Class, name string) string {
 	if !ok {
 		return name
 	}
+	if base, ok := strings.CutSuffix(inside, weightSuffix); ok {
+		for ours, theirs := range c.Names {
+			if slices.Contains(theirs, base) {
+				return ours + weightSuffix
+			}
+		}
+	}
 	for ours, theirs := range globalNames {
 		if theirs == inside {
 			return ours
@@ -63,7 +71,7 @@ func GGUFName(c arch.Class, name string) string {
 	if m := hfBlock.FindStringSubmatch(inside); m != nil {
 		for _, names := range []map[string][]string{c.Names, blockNames} {
 			for ours, theirs := range names {
-				if slices.Contains(theirs, m[2]) {
+				if inside := hfExpert.ReplaceAllString(m[2], ".*."); slices.Contains(theirs, inside) {
 					return "blk." + m[1] + "." + ours + m[3]
 				}
 			}
@@ -76,6 +84,9 @@ func GGUFName(c arch.Class, name string) string {
 func Name(c arch.Class, name string) string {
 	if name == arch.HeadTensor {
 		return headName
+	}
+	if base, ok := strings.CutSuffix(name, weightSuffix); ok && len(c.Names[base]) > 0 {
+		return modelPrefix + c.Within + c.Names[base][0] + weightSuffix
 	}
 	if theirs, ok := globalNames[name]; ok {
 		return modelPrefix + c.Within + theirs

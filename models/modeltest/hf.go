@@ -142,6 +142,16 @@ func (w *writer) tensors(t *formats.Tensor) ([]safetensors.Tensor, error) {
 	if err == nil {
 		err = m.Quantize(x)
 	}
+	if len(shape) == 3 && strings.Contains(name, "*") { // experts are a tensor each
+		var out []safetensors.Tensor
+		for e := range shape[0] {
+			n := len(m.Data) / shape[0]
+			out = append(out, safetensors.Tensor{
+				Name: strings.Replace(name, "*", strconv.Itoa(e), 1), DType: strings.ToUpper(typ.Name), Shape: shape[1:], Data: m.Data[e*n:][:n],
+			})
+		}
+		return out, err
+	}
 	return []safetensors.Tensor{{Name: name, DType: strings.ToUpper(typ.Name), Shape: shape, Data: m.Data}}, err
 }
 
@@ -258,6 +268,9 @@ func (w *writer) name(name string) string {
 	prefix := "model." + w.class().Within
 	switch name {
 	case "token_embd.weight":
+		if w.config.Experts.Count > 0 {
+			return prefix + "word_embeddings.weight"
+		}
 		return prefix + "embed_tokens.weight"
 	case "output_norm.weight":
 		return prefix + "norm.weight"
@@ -273,6 +286,8 @@ func (w *writer) name(name string) string {
 		"attn_q.weight": "self_attn.q_proj", "attn_k.weight": "self_attn.k_proj", "attn_v.weight": "self_attn.v_proj",
 		"attn_output.weight": "self_attn.o_proj", "attn_q_norm.weight": "self_attn.q_norm", "attn_k_norm.weight": "self_attn.k_norm",
 		"ffn_gate.weight": "mlp.gate_proj", "ffn_up.weight": "mlp.up_proj", "ffn_down.weight": "mlp.down_proj",
+		"ffn_gate_inp.weight": "mlp.gate", "ffn_gate_exps.weight": "mlp.experts.*.gate_proj", "ffn_up_exps.weight": "mlp.experts.*.up_proj",
+		"ffn_down_exps.weight": "mlp.experts.*.down_proj",
 		"attn_sub_norm.weight": "self_attn.attn_sub_norm", "ffn_sub_norm.weight": "mlp.ffn_sub_norm",
 		"post_attention_norm.weight": "post_attention_layernorm", "attn_qkv.weight": "linear_attn.in_proj_qkv", "attn_gate.weight": "linear_attn.in_proj_z",
 		"ssm_alpha.weight": "linear_attn.in_proj_a", "ssm_beta.weight": "linear_attn.in_proj_b", "ssm_conv1d.weight": "linear_attn.conv1d",
@@ -313,6 +328,16 @@ func (w *writer) configJSON() map[string]any {
 	}
 	if c.RopeScaling.Type == arch.LongRope {
 		out["rope_scaling"] = map[string]any{"rope_type": "longrope", "short_factor": w.short, "long_factor": w.long, "original_max_position_embeddings": c.RopeScaling.OriginalContext}
+	}
+	if e := c.Experts; e.Count > 0 {
+		out["num_experts"], out["num_experts_per_tok"], out["moe_intermediate_size"], out["intermediate_size"] = e.Count, e.Used, c.FFN, 16
+		out["sliding_window"], out["nope_on_global_attention"], out["norm_topk_prob"] = c.Sliding.Window, true, true
+		out["partial_rotary_factor"] = float64(c.RopeDim) / float64(c.HeadDim)
+		var kinds []string
+		for i := range c.Layers {
+			kinds = append(kinds, map[bool]string{true: "full_attention", false: "sliding_attention"}[(i+1)%c.Sliding.Interval == 0])
+		}
+		out["layer_types"] = kinds
 	}
 	if c.Delta.Interval == 0 {
 		return out
