@@ -188,7 +188,7 @@ func TestHFBecomesGGUF(t *testing.T) {
 		preset *arch.Preset
 		how    modeltest.HF
 	}{{smallQwen35(), modeltest.HF{}}, {smallQwen35(), modeltest.HF{Class: 1}}, {must(arch.LookupPreset("tiny-minicpm")), modeltest.HF{}},
-		{preset("tiny-llama"), modeltest.HF{}}, {preset("tiny-llama"), modeltest.HF{Linear: "bitlinear"}}}) {
+		{preset("tiny-llama"), modeltest.HF{}}, {preset("tiny-llama"), modeltest.HF{Linear: "bitlinear"}}, {smallMaple(), modeltest.HF{}}}) {
 		x := newFixture(t, tt.preset)
 		src := must(source.Open(x.hf(t, tt.how), gguf.Options{}))
 		defer src.Close()
