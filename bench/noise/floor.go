@@ -252,10 +252,12 @@ func (f Floors) Compare(a, b Estimate) Difference {
 		floor = second
 	}
 	center := Median(diffs)
-	if math.Abs(center) > math.Log(FarBehind) {
-		floor.ratios = variance{} // of those near each other
+	if a.group != b.group || math.Abs(center) > math.Log(FarBehind) {
+		floor.ratios = variance{} // of those near each other, in time too
 	}
-	reach := varianceOf(diffs).moderate(floor.ratios).reach() * math.Sqrt(ofMedian(len(diffs)))
+	spread := varianceOf(diffs).moderate(floor.ratios)
+	spread.dof = min(spread.dof, ratioDof)
+	reach := spread.reach() * math.Sqrt(ofMedian(len(diffs)))
 	d := Difference{Ratio: math.Exp(center), Lo: math.Exp(center - reach), Hi: math.Exp(center + reach)}
 	within := math.Abs(center) <= reach && !math.IsInf(reach, 1)
 	d.Tie = center == 0 || within || fraction(math.Abs(center)) <= floor.Floor
