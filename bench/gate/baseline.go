@@ -191,16 +191,16 @@ func (b *Baseline) Compare(ctx context.Context, target Target, benchmarks []Benc
 		return nil, fmt.Errorf("%s and head have no benchmark in common", b.File)
 	}
 	opt.fill()
-	c := &comparison{Options: opt, baseline: b, target: target, cases: map[Benchmark]*caseState{}}
-	for _, at := range benchmarks {
-		c.cases[at] = &caseState{Benchmark: at, n: b.operations(at), units: map[string]*series{}}
-		c.order = append(c.order, c.cases[at])
-		for _, group := range b.groups(at) {
+	c := newComparison(opt, b.Setting(results.ClassesKey), benchmarks)
+	c.baseline, c.target = b, target
+	for _, x := range c.order {
+		x.n = b.operations(x.Benchmark)
+		for round, group := range b.groups(x.Benchmark) {
 			var values [][]results.Metric
 			for _, s := range group {
 				values = append(values, s.Values)
 			}
-			c.cases[at].append(Base, typical(values))
+			c.keep(x, Measurement{Benchmark: x.Benchmark, Side: Base, Round: round, N: x.n, Values: typical(values)})
 		}
 	}
 	err := c.measure(ctx)
@@ -214,6 +214,7 @@ func (b *Baseline) Compare(ctx context.Context, target Target, benchmarks []Benc
 // A comparison is the state of one Compare.
 type comparison struct {
 	Options
+	classes  string // the keys of base's names by which cases scatter alike
 	baseline *Baseline
 	target   Target
 	cases    map[Benchmark]*caseState
@@ -221,15 +222,37 @@ type comparison struct {
 	round    int
 }
 
-// append adds what a process measured.
-func (c *caseState) append(side Side, values []results.Metric) {
-	for _, v := range values {
-		if c.units[v.Unit] == nil {
-			c.units[v.Unit] = new(series)
-			c.order = append(c.order, v.Unit)
+func newComparison(opt Options, classes string, benchmarks []Benchmark) *comparison {
+	c := &comparison{Options: opt, classes: classes, cases: map[Benchmark]*caseState{}}
+	for _, at := range benchmarks {
+		c.cases[at] = &caseState{Benchmark: at, units: map[string]*series{}}
+		c.order = append(c.order, c.cases[at])
+	}
+	return c
+}
+
+// replayBaseline judges a comparison with what was recorded earlier.
+func (t Terms) replayBaseline(all []Measurement, benchmarks []Benchmark, opt Options) *Report {
+	c := newComparison(opt, t.Classes, benchmarks)
+	c.round = t.Rounds
+	for _, m := range all {
+		c.keep(c.cases[m.Benchmark], m)
+	}
+	return c.report()
+}
+
+// keep adds what a process measured, and records it.
+func (c *comparison) keep(x *caseState, m Measurement) {
+	for _, v := range m.Values {
+		if x.units[v.Unit] == nil {
+			x.units[v.Unit] = new(series)
+			x.order = append(x.order, v.Unit)
 		}
-		s := c.units[v.Unit]
-		s.sides[side] = append(s.sides[side], v.Value)
+		s := x.units[v.Unit]
+		s.sides[m.Side] = append(s.sides[m.Side], v.Value)
+	}
+	if c.Record != nil {
+		c.Record(m)
 	}
 }
 
@@ -295,13 +318,10 @@ func (c *comparison) once(ctx context.Context, x *caseState) error {
 	if err != nil {
 		return err
 	}
-	x.append(Head, values[0])
-	if c.Record != nil {
-		c.Record(Measurement{
-			Benchmark: x.Benchmark, Side: Head, Round: c.round, N: x.n,
-			Start: start.Sub(c.Start), Took: c.Now().Sub(start), Values: values[0],
-		})
-	}
+	c.keep(x, Measurement{
+		Benchmark: x.Benchmark, Side: Head, Round: c.round, N: x.n,
+		Start: start.Sub(c.Start), Took: c.Now().Sub(start), Values: values[0],
+	})
 	return nil
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 func (c *comparison) report() *Report {
-	r := &Report{Rounds: c.round, Needed: leastProcesses, Elapsed: c.Now().Sub(c.Start), Options: c.Options}
+	r := &Report{Rounds: c.round, Needed: leastProcesses, Elapsed: c.Now().Sub(c.Start), Options: c.Options, baseline: true, classes: c.classes}
 	judged := map[*series]Finding{}
 	units := c.measured()
 	for _, unit := range units {
@@ -120,7 +120,7 @@ func (c *comparison) judge(unit string, alarm float64, to map[*series]Finding) {
 
 // estimates are those of a side's values, of which more is worse.
 func (c *comparison) estimates(cases []*caseState, unit string, side Side) []noise.Estimate {
-	res := &results.Set{Settings: c.baseline.Settings}
+	res := &results.Set{Settings: []results.Setting{{Key: results.ClassesKey, Value: c.classes}}}
 	for i, x := range cases {
 		for process, v := range x.units[unit].sides[side] {
 			if c.Better(unit) > 0 {

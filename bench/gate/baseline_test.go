@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -118,6 +120,37 @@ func TestBaselineFindsWhatDoubled(t *testing.T) {
 		if r.Exit() != 1 {
 			t.Errorf("seed %d: exit %d, want 1", seed, r.Exit())
 		}
+	}
+}
+
+// A file of a comparison has base's processes too, and is judged as it was.
+func TestBaselineReadBack(t *testing.T) {
+	b, all, l := times(t, 1, 20, 0.05, 0.02)
+	l.center["B1"] *= 2.2
+	var out bytes.Buffer
+	file := NewRecorder(&out, nil, func(unit string) int { return results.UnitOf(unit).Better })
+	want, err := b.Compare(t.Context(), l, all, Options{Threshold: 0.3, Now: func() time.Time { return l.now }, Record: file.Record})
+	if err == nil {
+		err = file.Finish(want, nil)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := ReadResults(&out, "f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	byName := map[string]Finding{}
+	for _, f := range got.Report.Findings {
+		byName[f.Name+f.Unit] = f
+	}
+	for _, f := range want.Findings {
+		if g := byName[f.Name+f.Unit]; !reflect.DeepEqual(f, g) {
+			t.Errorf("%+v\nis read back as\n%+v", f, g)
+		}
+	}
+	if got.Report.Exit() != want.Exit() || len(got.Report.Findings) != len(want.Findings) {
+		t.Errorf("exit %d, want %d", got.Report.Exit(), want.Exit())
 	}
 }
 

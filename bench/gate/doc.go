@@ -74,4 +74,11 @@
 //
 // Values that no process changes (allocations, sizes, errors) need no
 // statistics: any change beyond their threshold counts.
+//
+// # What it leaves behind
+//
+// A results file has what every process measured, base's too where that was recorded
+// earlier, and no verdict. Its last lines, "# gate …", have what verdicts follow from
+// beside that: thresholds, counts of instructions, and Terms, among them when the gate
+// looked. ReadResults judges again, look by look.
 package gate

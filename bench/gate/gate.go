@@ -192,6 +192,10 @@ type Report struct {
 	Resumed    int    // how often rounds were added to a finished gate, each time with a third of its Alarm
 	Early      bool   // a regression was certain before the rest was decided, which ended the gate
 	Unfinished string // why the gate ended before it was done
+
+	looks    []Look
+	baseline bool   // base was recorded earlier
+	classes  string // the keys of its names by which cases scatter alike
 }
 
 // Exit is the exit status: 0 if nothing is proved to be worse than its threshold,
@@ -224,11 +228,8 @@ func Run(ctx context.Context, target Target, benchmarks []Benchmark, opt Options
 	case len(benchmarks) == 0:
 		return nil, errors.New("there is no benchmark to compare")
 	}
-	g := &gate{Options: opt, target: target, rng: rand.New(rand.NewPCG(opt.Seed, 0)), cases: map[Benchmark]*caseState{}}
-	for _, b := range benchmarks {
-		g.cases[b] = &caseState{Benchmark: b, units: map[string]*series{}}
-		g.order = append(g.order, g.cases[b])
-	}
+	g := newGate(opt, benchmarks)
+	g.target, g.rng = target, rand.New(rand.NewPCG(opt.Seed, 0))
 	if err := g.resume(opt.Resume); err != nil {
 		return nil, err
 	}
@@ -260,9 +261,19 @@ type gate struct {
 	linking time.Duration // that preparing the last round took
 	round   int
 	looks   int
+	looked  []Look
 	certain bool // that something is slower, as of the last look
 	early   bool // that ended the gate
 	resumption
+}
+
+func newGate(opt Options, benchmarks []Benchmark) *gate {
+	g := &gate{Options: opt, cases: map[Benchmark]*caseState{}}
+	for _, b := range benchmarks {
+		g.cases[b] = &caseState{Benchmark: b, units: map[string]*series{}}
+		g.order = append(g.order, g.cases[b])
+	}
+	return g
 }
 
 // A caseState is a benchmark with what was measured of it.
@@ -426,26 +437,21 @@ func (g *gate) inTurn(ctx context.Context, batch Batch, passes int) error {
 	order := []Side{Base, Head, Control}
 	g.rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 	order = append(order, order[2], order[1], order[0])
-	found := make([]map[string]*[3][]float64, len(batch.Benchmarks))
+	all := make([]found, len(batch.Benchmarks))
 	for position, side := range order[:passes*turns] {
 		values, err := g.measure(ctx, batch, side, position)
 		if err != nil {
 			return err
 		}
 		for i := range batch.Benchmarks {
-			if found[i] == nil {
-				found[i] = map[string]*[3][]float64{}
+			if all[i] == nil {
+				all[i] = found{}
 			}
-			for _, v := range values[i] {
-				if found[i][v.Unit] == nil {
-					found[i][v.Unit] = new([3][]float64)
-				}
-				found[i][v.Unit][side] = append(found[i][v.Unit][side], v.Value)
-			}
+			all[i].keep(side, values[i])
 		}
 	}
 	for i, b := range batch.Benchmarks {
-		g.cases[b].add(found[i])
+		g.cases[b].add(all[i])
 	}
 	return nil
 }
@@ -471,9 +477,9 @@ func (g *gate) measure(ctx context.Context, batch Batch, side Side, position int
 // add keeps the mean of each side's processes of the round. The best of them would
 // make what is steadier look slower, and would not see that a slow mode becomes
 // more frequent. A unit that not every process reports is left out.
-func (c *caseState) add(found map[string]*[3][]float64) {
-	for _, unit := range slices.Sorted(maps.Keys(found)) {
-		sides := found[unit]
+func (c *caseState) add(f found) {
+	for _, unit := range slices.Sorted(maps.Keys(f)) {
+		sides := f[unit]
 		if slices.ContainsFunc(sides[:], func(v []float64) bool { return len(v) == 0 || len(v) != len(sides[Base]) }) {
 			continue
 		}
@@ -493,11 +499,25 @@ func (g *gate) look(spent float64) {
 	for g.looks < len(lookAt) && spent >= lookAt[g.looks] {
 		g.looks++
 	}
-	worse := false
+	worse := g.lookAtCases()
+	g.certain = worse && g.round >= exactRounds && len(g.alarms()) == 0
+}
+
+// A Look is when a gate judged.
+type Look struct {
+	Rounds    int  `json:"rounds"`            // that were over
+	Number    int  `json:"number"`            // how many looks were due by then
+	Resumed   int  `json:"resumed,omitempty"` // how often rounds had been added
+	KeepGoing bool `json:"keep_going,omitempty"`
+}
+
+// lookAtCases judges all and reports whether anything is SLOWER.
+func (g *gate) lookAtCases() (worse bool) {
+	g.looked = append(g.looked, Look{g.round, g.looks, g.resumed, g.KeepGoing})
 	for _, c := range g.order {
 		worse = g.lookAtCase(c) || worse
 	}
-	g.certain = worse && g.round >= exactRounds && len(g.alarms()) == 0
+	return worse
 }
 
 // lookAtCase judges a benchmark and reports whether any of its units is SLOWER.
@@ -673,7 +693,7 @@ func (f Finding) exactly(r rule, better int) Finding {
 }
 
 func (g *gate) report() *Report {
-	r := &Report{Rounds: g.round, Needed: minRounds(g.Alarm, g.tests()), Elapsed: g.elapsed(), Setup: g.setup - g.measured, Options: g.Options, Alarms: g.alarms(), Resumed: g.resumed, Early: g.early}
+	r := &Report{Rounds: g.round, Needed: minRounds(g.Alarm, g.tests()), Elapsed: g.elapsed(), Setup: g.setup - g.measured, Options: g.Options, Alarms: g.alarms(), Resumed: g.resumed, Early: g.early, looks: g.looked}
 	for _, c := range g.order {
 		for _, unit := range c.order {
 			r.Findings = append(r.Findings, g.verdict(c, unit))

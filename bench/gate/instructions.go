@@ -273,6 +273,9 @@ func (c *Count) witnesses(threshold float64) error {
 	return nil
 }
 
+// counted reports whether a finding is of a Count.
+func (f Finding) counted() bool { return f.Unit == results.Instructions && len(f.Control) == 0 }
+
 // finding is the verdict on a count that is a witness. Where no rule judges it,
 // it has none.
 func (c *Count) finding(threshold float64) Finding {

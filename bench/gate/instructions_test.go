@@ -3,7 +3,6 @@ package gate
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"math"
 	"os"
@@ -144,12 +143,9 @@ func TestInstructionsReadBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !reflect.DeepEqual(res.Report.Counts, r.Counts) || res.Report.Exit() != 1 || res.Report.Summary() != r.Summary() {
-		t.Errorf("%q, counts %+v; want %q, %+v", res.Report.Summary(), res.Report.Counts, r.Summary(), r.Counts)
-	}
-	got, _ := json.Marshal(res.Report.Advice())
-	if want, _ := json.Marshal(r.Advice()); !bytes.Equal(got, want) {
-		t.Errorf("says %s, want %s", got, want)
+	got, want := res.Report.Findings, r.Findings[len(r.Findings)-1:]
+	if !reflect.DeepEqual(res.Report.Counts, r.Counts) || res.Report.Exit() != 1 || !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, counts %+v; want %+v, %+v", got, res.Report.Counts, want, r.Counts)
 	}
 }
 

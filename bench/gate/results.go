@@ -6,12 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
-	"math"
 	"runtime"
 	"slices"
 
-	"onebit/bench/noise"
 	"onebit/bench/results"
 	"onebit/internal/term"
 )
@@ -21,7 +20,7 @@ import (
 type Results struct {
 	Settings     []results.Setting // the header
 	Measurements []Measurement     // of every process, in the order in which they ended
-	Report       *Report           // of a gate that ended before it could judge: the values without verdicts
+	Report       *Report           // judged again from the measurements; of a gate that ended before it could judge: without verdicts
 	Profiles     []Profile         // of what became slower
 	Warnings     []string          // doubts about the file
 	Folder       string            // that holds the file and the profiles; "" if nothing is kept
@@ -113,27 +112,23 @@ func (r *Recorder) Warn(text string) {
 	}
 }
 
-// Finish writes what the gate found and how that came about. The report comes
-// last: without it the file is that of a gate that did not judge.
+// Finish writes what verdicts follow from beside the measurements, and how the gate
+// came about. The terms come last: without them the file is that of a gate that did
+// not judge.
 func (r *Recorder) Finish(report *Report, profiles []Profile) error {
 	if r.process == 0 { // a side tells that the file is a gate's
 		r.keep(r.file.Settings([]results.Setting{{Key: sideKey, Value: Head.String()}}))
 	}
-	d := NewDocument(report, nil)
-	for _, f := range d.Findings {
-		if len(f.Control) > 0 {
-			f.Base, f.Head, f.Control = nil, nil, nil // they follow from the measurements
-		}
-		r.note("finding", f)
+	for _, t := range report.thresholds() {
+		r.note("threshold", t)
 	}
 	for _, p := range profiles {
 		r.note("profile", p)
 	}
-	for _, c := range d.Counts {
+	for _, c := range report.Counts {
 		r.note("count", c)
 	}
-	d.Findings, d.Counts = nil, nil
-	r.note("report", d)
+	r.note("terms", report.terms())
 	return r.err
 }
 
@@ -195,28 +190,7 @@ func (r *Results) WriteSide(out io.Writer, side Side) error {
 // A recording is what was measured of a benchmark.
 type recording struct {
 	caseState
-	n     int // operations
-	round int // that is not over yet, and its values
-	now   map[string]*[3][]float64
-}
-
-func (c *recording) record(m Measurement) {
-	if m.Round != c.round {
-		c.end()
-		c.round = m.Round
-	}
-	for _, v := range m.Values {
-		if c.now[v.Unit] == nil {
-			c.now[v.Unit] = new([3][]float64)
-		}
-		c.now[v.Unit][m.Side] = append(c.now[v.Unit][m.Side], v.Value)
-	}
-}
-
-// end ends a round as the gate did.
-func (c *recording) end() {
-	c.add(c.now)
-	c.now = map[string]*[3][]float64{}
+	n int // operations
 }
 
 // recordings are the values that a gate judges, by package and benchmark.
@@ -224,44 +198,49 @@ func (r *Results) recordings() []*recording {
 	index := map[Benchmark]*recording{}
 	for _, m := range r.Measurements {
 		if index[m.Benchmark] == nil {
-			index[m.Benchmark] = &recording{
-				caseState: caseState{Benchmark: m.Benchmark, units: map[string]*series{}}, n: m.N, round: m.Round, now: map[string]*[3][]float64{},
-			}
+			index[m.Benchmark] = &recording{caseState{Benchmark: m.Benchmark, units: map[string]*series{}}, m.N}
 		}
-		index[m.Benchmark].record(m)
 	}
-	for _, c := range index {
-		c.end()
+	for of := range rounds(r.Measurements) {
+		for b, found := range of {
+			index[b].add(found)
+		}
 	}
 	return slices.SortedFunc(maps.Values(index), func(a, b *recording) int { return compareBenchmarks(a.Benchmark, b.Benchmark) })
 }
 
-// unjudged is the report of a gate that was stopped.
-func (r *Results) unjudged() *Report {
-	report := &Report{Unfinished: "it was stopped before it could judge", Options: Options{Better: r.directions()}}
-	for _, c := range r.recordings() {
-		report.Rounds = max(report.Rounds, c.length())
-		for _, unit := range c.order {
-			better := report.Options.Better(unit)
-			f := Finding{Benchmark: c.Benchmark, Unit: unit, Better: better, Change: Interval{math.NaN(), math.Inf(-1), math.Inf(1)}}
-			if d := c.units[unit].differences(Head, better); len(d) > 0 {
-				f.Change.Center = noise.Median(d)
-			}
-			report.Findings = append(report.Findings, f)
+// found are the values that a round's processes found of a benchmark: by unit and side.
+type found map[string]*[3][]float64
+
+func (f found) keep(side Side, values []results.Metric) {
+	for _, v := range values {
+		if f[v.Unit] == nil {
+			f[v.Unit] = new([3][]float64)
 		}
+		f[v.Unit][side] = append(f[v.Unit][side], v.Value)
 	}
-	if n := len(r.Measurements); n > 0 {
-		report.Elapsed = r.Measurements[n-1].Start + r.Measurements[n-1].Took
-	}
-	return report
 }
 
-// directions are those that the gate judged by, or else those that onebit knows.
-func (r *Results) directions() func(unit string) int {
-	if r.Report != nil && r.Report.Options.Better != nil {
-		return r.Report.Options.Better
+// rounds are what the rounds of measurements found.
+func rounds(all []Measurement) iter.Seq[map[Benchmark]found] {
+	return func(yield func(map[Benchmark]found) bool) {
+		of := map[Benchmark]found{}
+		for i, m := range all {
+			if i > 0 && m.Round != all[i-1].Round {
+				if !yield(of) {
+					return
+				}
+				of = map[Benchmark]found{}
+			}
+			if of[m.Benchmark] == nil {
+				of[m.Benchmark] = found{}
+			}
+			of[m.Benchmark].keep(m.Side, m.Values)
+		}
+		if len(of) > 0 {
+			yield(of)
+		}
 	}
-	return func(unit string) int { return results.UnitOf(unit).Better }
 }
 
 // length is the number of rounds.

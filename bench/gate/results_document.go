@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strconv"
-	"time"
 
 	"onebit/bench/noise"
 	"onebit/bench/results"
@@ -14,29 +12,15 @@ import (
 // A Document is a report in JSON, for programs: fields may be added, and none
 // changes its name or meaning. Times are in seconds, changes are fractions.
 type Document struct {
-	Summary    string            `json:"summary"` // the first line of every form of the report
-	Advice     []string          `json:"advice"`  // sentences: what could hide in what is undecided, and what would decide it
-	Exit       int               `json:"exit"`    // 0: nothing is proved to be worse; 1: something is; 2: it could not be measured, or not be proved; 3: the machine was unfit
-	Unfinished string            `json:"unfinished,omitempty"`
-	Resumed    int               `json:"resumed,omitempty"` // how often rounds were added to a finished gate
-	Early      bool              `json:"early,omitempty"`   // a regression was certain before the rest was decided, which ended the gate
-	Rounds     int               `json:"rounds"`
-	Needed     int               `json:"needed"` // rounds below which nothing could be proved
-	Seconds    float64           `json:"seconds"`
-	Setup      float64           `json:"setup"` // the part of Seconds before the first round
-	Budget     float64           `json:"budget"`
-	Threshold  float64           `json:"threshold"`       // of what has none of its own
-	Alarm      float64           `json:"alarm"`           // the promised chance of any false alarm, of the rounds that were added last
-	Prove      bool              `json:"prove,omitempty"` // what is not proved to be the same is no pass
-	Seed       string            `json:"seed"`            // of the order of processes; a text, for it has 64 bits
-	Alarms     []string          `json:"alarms"`
-	LeftOut    []DocumentLeftOut `json:"left_out"`
-	Changes    []string          `json:"rule_changes"` // between base's file of rules and head's
-	Code       *DocumentCode     `json:"code,omitempty"`
-	Findings   []DocumentFinding `json:"findings"`
-	Profiles   []Profile         `json:"profiles,omitempty"`
-	CountedBy  string            `json:"counted_by,omitempty"` // what counted instructions
-	Counts     []Count           `json:"counts,omitempty"`
+	Summary string   `json:"summary"` // the first line of every form of the report
+	Advice  []string `json:"advice"`  // sentences: what could hide in what is undecided, and what would decide it
+	Exit    int      `json:"exit"`    // 0: nothing is proved to be worse; 1: something is; 2: it could not be measured, or not be proved; 3: the machine was unfit
+	Terms
+	Needed   int               `json:"needed"` // rounds below which nothing could be proved
+	Alarms   []string          `json:"alarms"`
+	Findings []DocumentFinding `json:"findings"`
+	Profiles []Profile         `json:"profiles,omitempty"`
+	Counts   []Count           `json:"counts,omitempty"`
 }
 
 // A DocumentLeftOut is a benchmark that is not judged.
@@ -115,14 +99,8 @@ type DocumentFinding struct {
 // NewDocument describes a report.
 func NewDocument(r *Report, profiles []Profile) *Document {
 	d := &Document{
-		Summary: r.Summary(), Advice: append([]string{}, r.Advice()...), Exit: r.Exit(), Unfinished: r.Unfinished, Early: r.Early, Resumed: r.Resumed, Rounds: r.Rounds, Needed: r.Needed,
-		Seconds: r.Elapsed.Seconds(), Setup: r.Setup.Seconds(), Budget: r.Options.Budget.Seconds(), Threshold: r.Options.Threshold,
-		Alarm: r.Options.Alarm, Prove: r.Options.Prove, Seed: strconv.FormatUint(r.Options.Seed, 10),
-		Alarms: append([]string{}, r.Alarms...), Changes: append([]string{}, r.Changes...), LeftOut: []DocumentLeftOut{}, Findings: []DocumentFinding{}, Profiles: profiles,
-		Code: r.Options.Code.document(), CountedBy: r.CountedBy, Counts: r.Counts,
-	}
-	for _, l := range r.LeftOut {
-		d.LeftOut = append(d.LeftOut, DocumentLeftOut{l.Package, l.Name, l.Reason})
+		Summary: r.Summary(), Advice: append([]string{}, r.Advice()...), Exit: r.Exit(), Terms: r.terms(), Needed: r.Needed,
+		Alarms: append([]string{}, r.Alarms...), Findings: []DocumentFinding{}, Profiles: profiles, Counts: r.Counts,
 	}
 	for _, f := range r.Findings {
 		d.Findings = append(d.Findings, DocumentFinding{
@@ -135,55 +113,12 @@ func NewDocument(r *Report, profiles []Profile) *Document {
 	return d
 }
 
-// report is what NewDocument described.
-func (d *Document) report() *Report {
-	seed, _ := strconv.ParseUint(d.Seed, 10, 64) // 0 if another program wrote the file
-	better := map[string]int{}
-	r := &Report{
-		Alarms: d.Alarms, Changes: d.Changes, Rounds: d.Rounds, Needed: d.Needed, Elapsed: duration(d.Seconds), Setup: duration(d.Setup), Unfinished: d.Unfinished, Early: d.Early, Resumed: d.Resumed, CountedBy: d.CountedBy, Counts: d.Counts,
-		Options: Options{Threshold: d.Threshold, Alarm: d.Alarm, Prove: d.Prove, Budget: duration(d.Budget), Seed: seed, Code: d.Code.code()},
-	}
-	r.Options.Better = func(unit string) int { return better[unit] }
-	for _, l := range d.LeftOut {
-		r.LeftOut = append(r.LeftOut, LeftOut{Benchmark{l.Package, l.Benchmark}, l.Reason})
-	}
-	for _, f := range d.Findings {
-		r.Findings = append(r.Findings, f.finding())
-		better[f.Unit] = r.Findings[len(r.Findings)-1].Better
-	}
-	return r
-}
-
-func (f DocumentFinding) finding() Finding {
-	beyond := math.Inf(map[Verdict]int{Faster: -1}[f.Verdict]) // of an exact change from or to 0
-	change := Interval{logOf(f.Ratio, beyond), logOf(f.Lo, math.Inf(-1)), logOf(f.Hi, math.Inf(1))}
-	if f.Exact {
-		change.Lo, change.Hi = change.Center, change.Center
-	}
-	return Finding{
-		Benchmark: Benchmark{f.Package, f.Benchmark}, Unit: f.Unit, Verdict: f.Verdict, Better: map[string]int{"higher": +1, "lower": -1}[f.Better], Pass: f.Pass,
-		Change: change, Threshold: f.Threshold, Floor: math.Log1p(f.Floor), Exact: f.Exact, Rounds: f.Rounds,
-		Base: f.Base, Head: f.Head, Control: f.Control,
-	}
-}
-
-func duration(seconds float64) time.Duration {
-	return time.Duration(math.Round(seconds * float64(time.Second)))
-}
-
 // ratio is nil for what JSON has no number for.
 func ratio(log float64) *float64 {
 	if r := math.Exp(log); r > 0 && !math.IsInf(r, 0) {
 		return &r
 	}
 	return nil
-}
-
-func logOf(ratio *float64, absent float64) float64 {
-	if ratio == nil {
-		return absent
-	}
-	return math.Log(*ratio)
 }
 
 // Typical is the middle of a side's values by round; NaN if there are none. Where

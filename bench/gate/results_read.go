@@ -31,14 +31,8 @@ func ReadResults(in io.Reader, filename string) (*Results, error) {
 		}
 		res.Measurements = append(res.Measurements, m)
 	}
-	if err := res.readNotes(read.Notes, filename); err != nil {
-		return nil, err
-	}
-	if res.Report == nil {
-		res.Report = res.unjudged()
-	}
-	res.fill()
-	return res, nil
+	err = res.judge(read.Notes, filename)
+	return res, err
 }
 
 func measurementOf(s results.Sample) (Measurement, error) {
@@ -54,21 +48,25 @@ func measurementOf(s results.Sample) (Measurement, error) {
 	return m, nil
 }
 
-// readNotes reads what the gate found, the report last.
-func (r *Results) readNotes(notes []results.Note, filename string) error {
-	var document *Document
-	var findings []DocumentFinding
+// judge reads what notes say and gives the verdicts.
+func (r *Results) judge(notes []results.Note, filename string) (err error) {
+	terms := Terms{Unfinished: "it was stopped before it could judge"}
+	if n := len(r.Measurements); n > 0 {
+		terms.Seconds = (r.Measurements[n-1].Start + r.Measurements[n-1].Took).Seconds()
+	}
+	thresholds := map[seriesName]float64{}
 	var counts []Count
 	for _, n := range notes {
-		var err error
 		switch n.Kind {
-		case "report":
-			document = new(Document)
-			err = json.Unmarshal([]byte(n.Text), document)
-		case "finding":
-			var f DocumentFinding
-			err = json.Unmarshal([]byte(n.Text), &f)
-			findings = append(findings, f)
+		case "terms", "report": // a report is of a gate before terms
+			terms = Terms{}
+			if err = json.Unmarshal([]byte(n.Text), &terms); err == nil {
+				err = terms.check()
+			}
+		case "threshold":
+			var t threshold
+			err = json.Unmarshal([]byte(n.Text), &t)
+			thresholds[t.of()] = t.Threshold
 		case "count":
 			var c Count
 			err = json.Unmarshal([]byte(n.Text), &c)
@@ -77,41 +75,16 @@ func (r *Results) readNotes(notes []results.Note, filename string) error {
 			var p Profile
 			err = json.Unmarshal([]byte(n.Text), &p)
 			r.Profiles = append(r.Profiles, p)
+		case "finding":
+			const old = "an older gate wrote this file: its verdicts are given again by one look at all rounds, and thresholds of single benchmarks are not in it"
+			if !slices.Contains(r.Warnings, old) {
+				r.Warnings = append(r.Warnings, old)
+			}
 		}
 		if err != nil {
 			return fmt.Errorf("%s:%d: the gate's %s: %w", filename, n.Line, n.Kind, err)
 		}
 	}
-	if document != nil { // else the gate did not judge
-		document.Findings, document.Counts = findings, counts
-		r.Report = document.report()
-	}
+	r.Report = terms.judge(r.Measurements, counts, thresholds)
 	return nil
-}
-
-// fill gives the findings the values by round, which follow from the measurements;
-// those of a comparison with earlier results have theirs.
-func (r *Results) fill() {
-	index := map[Benchmark]*recording{}
-	for _, c := range r.recordings() {
-		index[c.Benchmark] = c
-	}
-	for i := range r.Report.Findings {
-		f := &r.Report.Findings[i]
-		if c := index[f.Benchmark]; len(f.Base) == 0 && c != nil && c.units[f.Unit] != nil {
-			s := c.units[f.Unit].upTo(f.Rounds)
-			f.Base, f.Head, f.Control = s[Base], s[Head], s[Control]
-		}
-	}
-}
-
-// upTo are the values of so many rounds; 0, or more than there are: of all.
-func (s *series) upTo(rounds int) (sides [3][]float64) {
-	for side, values := range s.sides {
-		if rounds > 0 && rounds < len(values) {
-			values = values[:rounds]
-		}
-		sides[side] = values
-	}
-	return sides
 }

@@ -65,7 +65,7 @@ func TestResultsReadBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := manyDigits.ReplaceAll(got, []byte("$1")), manyDigits.ReplaceAll(want, []byte("$1")); string(got) != string(want) {
+	if string(got) != string(want) {
 		t.Errorf("the report read back:\n%s\nwant\n%s", got, want)
 	}
 	if len(res.Profiles) != 1 || res.Profiles[0].Functions[0].Name != "a.\u202eb" {
@@ -73,8 +73,26 @@ func TestResultsReadBack(t *testing.T) {
 	}
 }
 
-// manyDigits are more than a logarithm and back leave unchanged.
-var manyDigits = regexp.MustCompile(`(\.\d{12})\d+`)
+// Verdicts follow from the measurements, whatever the rest of the file says.
+func TestResultsJudgedAgain(t *testing.T) {
+	text, _, report := recorded(t)
+	if report.Exit() != 1 {
+		t.Fatalf("%q, want something slower", report.Summary())
+	}
+	for _, said := range []string{"SLOWER", "SAME", report.Summary()} {
+		if bytes.Contains(text, []byte(said)) {
+			t.Errorf("the file says %q", said)
+		}
+	}
+	head := regexp.MustCompile(`(side: head\nBenchmark\S+\s+\d+\s+)[0-9.e+]+ ns/op\s+[0-9]+ allocs/op`)
+	res, err := ReadResults(bytes.NewReader(head.ReplaceAll(text, []byte("${1}1e3 ns/op 0 allocs/op"))), "results.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.Report.Exit() != 0 || res.Report.outcomes()[isFaster] != 3 {
+		t.Errorf("of a head that takes 1 µs: %q", res.Report.Summary())
+	}
+}
 
 // A program may end at any moment: what was written is readable up to the last
 // finished process, and has no verdict until all of it is there.
@@ -128,13 +146,14 @@ func TestResultsErrors(t *testing.T) {
 	const header = "goos: linux\npkg: a\n# process 1\n"
 	const round = "# round 0 position 0 start 1s took 2s\n"
 	for text, want := range map[string]string{
-		"goos: linux\nBenchmarkA 1 2 ns/op\n":                                                        "no measurement of a gate",
-		header + round + "side: left\nBenchmarkA 1 2 ns/op\n":                                        `f: a line of BenchmarkA is of side "left": there is no such side`,
-		header + "# round x position 0\nside: base\nBenchmarkA 1 2 ns/op\n":                          "f:4: ",
-		"BenchmarkA 1 2 ns/op\n" + header + round + "side: base\n":                                   "no process, round and side before it",
-		header + round + "side: base\nBenchmarkA 1 2 ns/op\n# gate report {\n":                       "f:7: the gate's report",
-		header + round + "side: base\nBenchmarkA 1 2 ns/op\n# gate finding {\"verdict\":\"GOOD\"}\n": `no verdict "GOOD"`,
-		header + round + "side: base\nBenchmarkA 1 2\n":                                              "f:6",
+		"goos: linux\nBenchmarkA 1 2 ns/op\n":                                                             "no measurement of a gate",
+		header + round + "side: left\nBenchmarkA 1 2 ns/op\n":                                             `f: a line of BenchmarkA is of side "left": there is no such side`,
+		header + "# round x position 0\nside: base\nBenchmarkA 1 2 ns/op\n":                               "f:4: ",
+		"BenchmarkA 1 2 ns/op\n" + header + round + "side: base\n":                                        "no process, round and side before it",
+		header + round + "side: base\nBenchmarkA 1 2 ns/op\n# gate report {\n":                            "f:7: the gate's report",
+		header + round + "side: base\nBenchmarkA 1 2 ns/op\n# gate terms {\"looks\":[{\"number\":11}]}\n": "f:7: the gate's terms: look 1 of it is none",
+		header + round + "side: base\nBenchmarkA 1 2 ns/op\n# gate terms {\"resumed\":1000}\n":            "f:7: the gate's terms: a number in it is none",
+		header + round + "side: base\nBenchmarkA 1 2\n":                                                   "f:6",
 	} {
 		if _, err := ReadResults(strings.NewReader(text), "f"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)

@@ -3,6 +3,7 @@ package gate
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -33,25 +34,16 @@ func (g *gate) resume(before *Results) error {
 		return errors.New("base differed from itself in the gate that rounds are to be added to: begin anew")
 	}
 	g.resumption = resumption{r.Resumed + 1, r.Rounds, r.Elapsed, r.Elapsed - r.Setup}
-	g.round, g.Alarm, g.KeepGoing = r.Rounds, r.Options.Alarm*resumedShare, true
+	g.round, g.Alarm, g.looked = r.Rounds, r.Options.Alarm, slices.Clone(r.looks)
 	g.Start, g.Budget = g.Start.Add(-r.Elapsed), g.Budget+r.Elapsed
 	for _, c := range before.recordings() {
 		known := g.cases[c.Benchmark]
 		if known == nil {
 			return fmt.Errorf("the gate that rounds are to be added to measured Benchmark%s of %s, which is not compared now", c.Name, c.Package)
 		}
-		known.units, known.order, known.decided = c.units, c.order, true
+		known.units, known.order = c.units, c.order
 	}
-	for _, f := range r.Findings {
-		c := g.cases[f.Benchmark]
-		switch {
-		case len(f.Control) == 0: // instructions, which are counted anew
-		case f.open() && !f.leaves():
-			c.decided = false
-		case f.Judged() && !f.Exact:
-			c.units[f.Unit].proved = &f
-		}
-	}
+	g.reopen(r.Findings)
 	for _, c := range g.order {
 		if len(c.units) == 0 {
 			return fmt.Errorf("the gate that rounds are to be added to did not measure Benchmark%s of %s", c.Name, c.Package)
@@ -61,6 +53,25 @@ func (g *gate) resume(before *Results) error {
 		return errors.New("nothing is undecided in the gate that rounds are to be added to")
 	}
 	return nil
+}
+
+// reopen lets more rounds decide what findings leave open.
+func (g *gate) reopen(findings []Finding) {
+	g.Alarm *= resumedShare
+	g.looks, g.KeepGoing = 0, true
+	for _, c := range g.order {
+		c.decided = true
+	}
+	for _, f := range findings {
+		c := g.cases[f.Benchmark]
+		switch {
+		case len(f.Control) == 0: // instructions, which are counted anew
+		case f.open() && !f.leaves():
+			c.decided, c.units[f.Unit].proved = false, nil
+		case f.Judged() && !f.Exact:
+			c.units[f.Unit].proved = &f
+		}
+	}
 }
 
 // FalseAlarms is the promised chance of any false claim among all verdicts, also

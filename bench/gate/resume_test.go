@@ -64,6 +64,11 @@ func TestResume(t *testing.T) {
 			t.Errorf("%s %s was %v after %d rounds and is %v after %d", was.Name, was.Unit, was.Verdict, was.Rounds, is.Verdict, is.Rounds)
 		}
 	}
+	for i, f := range second.Findings {
+		if read := after.Report.Findings[i]; read.Verdict != f.Verdict || read.Pass != f.Pass || read.Rounds != f.Rounds || read.Change != f.Change {
+			t.Errorf("%s %s is %v by %d rounds, and %v by %d when it is judged again", f.Name, f.Unit, f.Verdict, f.Rounds, read.Verdict, read.Rounds)
+		}
+	}
 	if n := len(after.Measurements); n <= len(before.Measurements) || after.Measurements[n-1].Round != second.Rounds-1 || after.Report.Summary() != second.Summary() {
 		t.Errorf("%d measurements, the last of round %d, want all of %d rounds; %q, want %q", n, after.Measurements[n-1].Round, second.Rounds, after.Report.Summary(), second.Summary())
 	}

@@ -26,17 +26,6 @@ func (v Verdict) String() string {
 // MarshalText writes the verdict's word.
 func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
 
-// UnmarshalText reads it.
-func (v *Verdict) UnmarshalText(text []byte) error {
-	for _, known := range []Verdict{Unsure, Same, Faster, Slower, Within} {
-		if known.String() == string(text) {
-			*v = known
-			return nil
-		}
-	}
-	return fmt.Errorf("there is no verdict %q", text)
-}
-
 // A rule is what a verdict is given by.
 type rule struct {
 	threshold float64 // as a logarithm of the ratio

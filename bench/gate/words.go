@@ -270,7 +270,7 @@ func (f Finding) Reason() string {
 		return "it was counted beside the time, and no rule judges it"
 	case !f.Judged():
 		return "nobody has said whether more or less of it is better: it is not judged"
-	case f.Unit == results.Instructions && len(f.Control) == 0:
+	case f.counted():
 		return f.countedReason(threshold)
 	case f.Exact && f.Verdict == Same:
 		return "every process gives the same value, and the change is within " + threshold
