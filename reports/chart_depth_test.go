@@ -31,7 +31,7 @@ func deepRun(more, scatter float64) string {
 func TestDepthVerdict(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"slower", deepRun(8e6, 0), "Behind 4000 tokens instead of 0, with 2 threads, m's decoding keeps 71 % (70 % to 73 %) of its speed (tg8, from 50.0 tok/s): " +
-			"every 1000 tokens before it make a token take 2.00 ms (1.87 ms to 2.13 ms) longer; reading a prompt keeps 50 % (49 % to 51 %) of its speed (pp16, from 1.00 k tok/s)."},
+			"every 1000 tokens before it make a token take 2.00 ms (1.82 ms to 2.18 ms) longer; reading a prompt keeps 50 % (49 % to 51 %) of its speed (pp16, from 1.00 k tok/s)."},
 		{"scattered", deepRun(8e6, 0.01), "m's decoding keeps 71 % (70 % to 73 %) of its speed (tg8, from 49.5 tok/s): every 1000 tokens before it make a token take 2."},
 		{"a tie", deepRun(1e5, 0.02), "m's decoding is as fast as this run can tell, at "},
 		{"one depth", "BenchmarkModel/model=m/variant=v/test=tg8/threads=2 1 5 ns/op 8 tok/s\n", ""},
@@ -61,7 +61,7 @@ func TestDepthReading(t *testing.T) {
 	if len(figures) != 2 {
 		t.Fatalf("%d figures, want those of decoding and of the prompt", len(figures))
 	}
-	const want = "v with 2 threads: 50.0 tok/s after 0 tokens, 71 % (70 % to 73 %) of that after 4000; every 1000 tokens before it make a token take 2.00 ms (1.87 ms to 2.13 ms) longer. " +
+	const want = "v with 2 threads: 50.0 tok/s after 0 tokens, 71 % (70 % to 73 %) of that after 4000; every 1000 tokens before it make a token take 2.00 ms (1.82 ms to 2.18 ms) longer. " +
 		"Of the tokens before a test 512 were computed at most; behind them their keys and values repeat, which take attention as long as others."
 	for _, f := range figures {
 		if strings.Contains(f.Heading, "tg8") && f.Reading != want {

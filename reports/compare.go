@@ -73,7 +73,12 @@ type Comparison struct {
 	Faster  int  `json:"faster"`
 	OnlyOld int  `json:"only_old"` // cases that only one file has
 	OnlyNew int  `json:"only_new"`
-	Few     bool `json:"few_cases"` // too few to see what two runs differ by
+	Few     bool `json:"few_cases"`         // too few to see what two runs differ by
+	NoTime  int  `json:"no_time,omitempty"` // cases of both that are not compared, for a time is 0 or less
+
+	// Longer is how many times as long as in the old file a sample of the new one takes (median).
+	Longer float64 `json:"samples_longer"`
+
 	// OneProcess: what differs between processes is not in the noise of at least one file.
 	OneProcess bool `json:"one_process"`
 
@@ -111,6 +116,7 @@ type RunOrigin struct {
 	Commit  string `json:"commit,omitempty"`
 
 	Emulated bool `json:"emulated,omitempty"` // its times say nothing about speed
+	Unsliced bool `json:"unsliced,omitempty"` // it was written before samples had slices
 
 	Warnings []string `json:"warnings,omitempty"` // doubts about the run
 }
@@ -338,9 +344,14 @@ func (c *Comparison) compare(old, new *results.Set) error {
 		return fmt.Errorf("%s and %s are of different machines (%s): onebit report shows both side by side", c.Old.File, c.New.File, enumerate(what))
 	}
 	c.Old.Emulated, c.New.Emulated = from.Emulated(), to.Emulated()
+	c.Old.Unsliced, c.New.Unsliced = unsliced(old), unsliced(new)
+	c.Longer = longerSamples(old, new)
 	c.Settings, c.Failed = changedSettings(old, new), newFailures(old, new)
 	times := pairUp(old, new, results.NsPerOp)
-	judged := slices.DeleteFunc(slices.Clone(times.both), func(p noise.Compared) bool { return !comparable(p) || names.IsCeiling(p.New.Name) })
+	judged := slices.DeleteFunc(slices.Clone(times.both), func(p noise.Compared) bool { return names.IsCeiling(p.New.Name) })
+	c.NoTime = len(judged)
+	judged = slices.DeleteFunc(judged, func(p noise.Compared) bool { return !comparable(p) })
+	c.NoTime -= len(judged)
 	if len(judged) == 0 {
 		return fmt.Errorf("%s and %s: %w in common that have a time%s", c.Old.File, c.New.File, ErrNoBenchmarks, c.apart())
 	}
@@ -391,6 +402,42 @@ func comparable(p noise.Compared) bool {
 	old, new := p.Old.Values, p.New.Values
 	return slices.Min(old) > 0 && slices.Min(new) > 0 &&
 		positive(slices.Min(new)/slices.Max(old)) && positive(slices.Max(new)/slices.Min(old))
+}
+
+// unsliced reports whether onebit wrote a run before samples of several operations had slices.
+func unsliced(r *results.Set) bool {
+	several := false
+	for _, s := range r.Samples {
+		if len(s.Slices) > 0 {
+			return false
+		}
+		several = several || s.Iters > 1
+	}
+	return several && r.Setting(results.ClassesKey) != ""
+}
+
+// longerSamples is how many times as long as in the old run a sample takes in the new one, by the median of the
+// cases; 1 if none has a time in both.
+func longerSamples(old, new *results.Set) float64 {
+	length := func(r *results.Set) map[string][]float64 {
+		lengths := make(map[string][]float64)
+		for _, s := range r.Samples {
+			if ns, ok := s.Value(results.NsPerOp); ok && ns > 0 {
+				lengths[s.Name.Full] = append(lengths[s.Name.Full], ns*float64(s.Iters))
+			}
+		}
+		return lengths
+	}
+	before, ratios := length(old), []float64{}
+	for name, now := range length(new) {
+		if was := before[name]; was != nil {
+			ratios = append(ratios, noise.Median(now)/noise.Median(was))
+		}
+	}
+	if len(ratios) == 0 {
+		return 1
+	}
+	return noise.Median(ratios)
 }
 
 // unlikeCases tells of which cases the samples were disturbed in a run, or taken in other states of the

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"onebit/bench/noise"
@@ -222,11 +223,27 @@ var damages = map[string]func(s results.Sample, place, of int) (kept results.Sam
 		s.Slices, s.Group = nil, ""
 		return s, true
 	},
+	"samples four times as long": func(s results.Sample, place, of int) (results.Sample, bool) { s.Iters *= 4; return s, true },
+	"times of 0": func(s results.Sample, place, of int) (results.Sample, bool) {
+		if s.Name.Get("variant") == "reference" {
+			s.Values = []results.Metric{{Unit: results.NsPerOp}}
+		}
+		return s, true
+	},
 	"half of the samples of each": func(s results.Sample, place, of int) (results.Sample, bool) { return s, s.Process%2 == 1 },
 }
 
-// TestCompareOfDamagedRuns: a file that lacks something, or of an older format, is judged with what it has: nothing is
-// named falsely, and a variant that takes five times as long is.
+// damageSaid is what a comparison says of damages.
+var damageSaid = map[string]string{
+	"one process":                "A file has cases of one process",
+	"samples in one piece":       "NEW is of the format before samples had slices",
+	"neither groups nor slices":  "NEW is of the format before samples had slices",
+	"samples four times as long": "times as long in NEW as in OLD (median)",
+	"times of 0":                 " not compared, for a time is 0 or less",
+}
+
+// TestCompareOfDamagedRuns: a file that lacks something, or of an older format, is judged with what it has, which is
+// said: nothing is named falsely, and a variant that takes five times as long is.
 func TestCompareOfDamagedRuns(t *testing.T) {
 	runs := recordings(t, "calm")
 	for what, damage := range damages {
@@ -241,6 +258,9 @@ func TestCompareOfDamagedRuns(t *testing.T) {
 			c := compareRuns(t, runs[0], &damaged)
 			if slower, other := c.namedFamilies(); len(c.Cases) == 0 || len(slower) > 0 || other {
 				t.Errorf("%d cases are judged, %q are named, other %v: %s", len(c.Cases), slower, other, c.Verdict)
+			}
+			if said := strings.Join(c.remarks(), "\n"); !strings.Contains(said, damageSaid[what]) {
+				t.Errorf("it does not say %q:\n%s", damageSaid[what], said)
 			}
 			const family = "avx2 q8_row of i2_s"
 			if slower, _ := compareRuns(t, runs[0], planted(&damaged, family, 5)).namedFamilies(); !slices.Contains(slower, family) {

@@ -19,6 +19,9 @@ const (
 	// ceilingMoved is the change of a ceiling that is worth a line.
 	ceilingMoved = 0.1
 
+	// otherLength is how many times as long samples are, at least, that are worth a line.
+	otherLength = 2
+
 	// topRows is how many cases are shown where none clears the noise, and how many of other lists.
 	topRows = 5
 
@@ -247,6 +250,7 @@ func (c *Comparison) remarks() []string {
 	if c.OneProcess {
 		out = append(out, "A file has cases of one process: what differs between processes is seen in the spread of all cases only.")
 	}
+	out = append(out, c.unlikeFiles()...)
 	out = append(out, c.Old.doubts(c.New)...)
 	out = append(out, c.New.doubts(c.Old)...)
 	for _, s := range c.Settings {
@@ -256,6 +260,19 @@ func (c *Comparison) remarks() []string {
 	}
 	for _, name := range firstOf(&c.Failed) {
 		out = append(out, fmt.Sprintf("Wrong in %s only, not timed: %s", c.New.Label, name))
+	}
+	return out
+}
+
+// unlikeFiles says what makes files of two kinds less comparable.
+func (c *Comparison) unlikeFiles() (out []string) {
+	for _, o := range []RunOrigin{c.Old, c.New} {
+		if o.Unsliced {
+			out = append(out, o.Label+" is of the format before samples had slices: it is compared by whole samples, which tells less.")
+		}
+	}
+	if c.Longer >= otherLength || c.Longer <= 1/otherLength {
+		out = append(out, fmt.Sprintf("A sample takes %.2g times as long in %s as in %s (median): shorter ones scatter more.", c.Longer, c.New.Label, c.Old.Label))
 	}
 	return out
 }
@@ -306,6 +323,9 @@ func (c *Comparison) coverage() string {
 	}
 	if c.OnlyNew > 0 {
 		text += fmt.Sprintf("; %s only in %s", count.Grouped(c.OnlyNew), c.New.Label)
+	}
+	if c.NoTime > 0 {
+		text += fmt.Sprintf("; %s not compared, for a time is 0 or less", count.Of(c.NoTime, "case"))
 	}
 	return text + "."
 }
