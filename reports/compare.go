@@ -82,7 +82,7 @@ type Comparison struct {
 	// OneProcess: what differs between processes is not in the noise of at least one file.
 	OneProcess bool `json:"one_process"`
 
-	Families []FamilyChange  `json:"families"` // variants as a whole, in the order of names
+	Families []FamilyChange  `json:"families"` // variants as a whole, formats, and what was measured in turns
 	Suite    Shift           `json:"suite"`
 	Classes  []Shift         `json:"classes"`
 	Ceilings []CeilingChange `json:"ceilings"`
@@ -148,13 +148,13 @@ type CaseChange struct {
 	coarse bool // it is far behind others of its work, or of families all cases are
 }
 
-// A FamilyChange is the cases of a variant together. Its Name says which, Class is empty, and Old and New
+// A FamilyChange is cases together, such as those of a variant. Its Name says which, Class is empty, and Old and New
 // are 0.
 type FamilyChange struct {
 	CaseChange
 	Cases []string `json:"cases"`
 
-	neighbours bool // they were measured among each other, and are no variant
+	kind noise.Kind
 }
 
 // A Shift is what cases have in common.
@@ -362,7 +362,7 @@ func (c *Comparison) compare(old, new *results.Set) error {
 	for i := range judged {
 		p := &judged[i]
 		p.Unlike, p.Coarse = unlike(*p), coarse(*p)
-		p.Limits, p.Family = ceilings.of(p.New.Name), familyOf(p.New.Name)
+		p.Limits, p.Family, p.Subject = ceilings.of(p.New.Name), familyOf(p.New.Name), names.SubjectOf(p.New.Name)
 	}
 	found := noise.CompareRuns(judged, ceilings)
 	c.Few, c.OneProcess = found.Few, found.OneProcess
@@ -562,7 +562,7 @@ func caseChanges(compared []noise.Compared, found *noise.Changes) []CaseChange {
 func familyChanges(compared []noise.Compared, found *noise.Changes) []FamilyChange {
 	changes := make([]FamilyChange, len(found.Families))
 	for i, f := range found.Families {
-		x := FamilyChange{CaseChange: CaseChange{Name: f.Name, Unit: results.NsPerOp, coarse: true}, neighbours: f.Neighbours}
+		x := FamilyChange{CaseChange: CaseChange{Name: f.Name, Unit: results.NsPerOp, coarse: true}, kind: f.Kind}
 		x.take(f.Change)
 		for _, n := range f.Cases {
 			x.Cases = append(x.Cases, compared[n].New.Name.Full)

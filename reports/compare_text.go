@@ -61,10 +61,8 @@ func (c *Comparison) named() (parts []string) {
 		}
 	}
 	found := []CaseChange{}
-	for _, f := range c.Families {
-		if f.Sign != 0 {
-			found = append(found, f.CaseChange)
-		}
+	for _, f := range c.together() {
+		found = append(found, f.CaseChange)
 	}
 	found = append(found, c.alone()...)
 	slices.SortStableFunc(found, func(a, b CaseChange) int {
@@ -79,10 +77,33 @@ func (c *Comparison) named() (parts []string) {
 	return parts
 }
 
-// alone are the cases that changed, and not with their variant as a whole.
+// together are the formats, variants and neighbours that changed as a whole. A part that changed as all
+// of a format did is not named beside it.
+func (c *Comparison) together() (all []FamilyChange) {
+	families := slices.Clone(c.Families)
+	slices.SortStableFunc(families, func(a, b FamilyChange) int { return cmp.Compare(a.kind, b.kind) })
+	within := make(map[string]FamilyChange)
+	for _, f := range families {
+		if f.Sign == 0 || !slices.ContainsFunc(f.Cases, func(name string) bool { return !f.agrees(within[name]) }) {
+			continue
+		}
+		all = append(all, f)
+		for _, name := range f.Cases {
+			within[name] = f
+		}
+	}
+	return all
+}
+
+// agrees reports whether the change is in the direction of that of a whole, and may be as large.
+func (f FamilyChange) agrees(whole FamilyChange) bool {
+	return f.Sign == whole.Sign && math.Abs(math.Log(f.Change/whole.Change)) <= math.Log1p(f.Within+whole.Within)
+}
+
+// alone are the cases that changed, and not with their variant or format as a whole.
 func (c *Comparison) alone() (all []CaseChange) {
 	within := make(map[string]int)
-	for _, f := range c.Families {
+	for _, f := range c.together() {
 		for _, name := range f.Cases {
 			within[name] = f.Sign
 		}
@@ -140,14 +161,15 @@ func (c *Comparison) power() string {
 		return noise.Median(all)
 	}
 	var parts []string
-	var variants []CaseChange
+	wholes := make(map[noise.Kind][]CaseChange)
 	for _, f := range c.Families {
-		if !f.neighbours {
-			variants = append(variants, f.CaseChange)
-		}
+		wholes[f.kind] = append(wholes[f.kind], f.CaseChange)
 	}
-	if len(variants) > 0 {
+	if variants := wholes[noise.Family]; len(variants) > 0 {
 		parts = append(parts, atLeast(noises(variants))+" of a variant as a whole")
+	}
+	if formats := wholes[noise.Subject]; len(formats) > 0 {
+		parts = append(parts, atLeast(noises(formats))+" of all variants of a format or model")
 	}
 	byClass := make(map[string][]CaseChange)
 	for _, x := range c.Cases {

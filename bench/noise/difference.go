@@ -2,6 +2,7 @@ package noise
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 
@@ -16,6 +17,9 @@ type Compared struct {
 	// Family names cases that one change of the program is likely to meet
 	// together, such as those of a variant; "" if there are no others.
 	Family string
+
+	// Subject is the format or model whose cases all variants are; "" if there is none.
+	Subject string
 
 	// Limits are the ratios, new to old, of the ceilings that may bound the
 	// case: what the machine alone may have made of it. None if none was
@@ -63,14 +67,20 @@ type Change struct {
 	tests int // of its kind, and so by how much P is less than the chance of any
 }
 
-// A FamilyChange is how the cases of a family, or of a neighbourhood, differ together.
+// A Kind is what the cases have in common that are judged together.
+type Kind int
+
+const (
+	Subject    Kind = iota // a Subject: in all classes and groups
+	Family                 // a Family
+	Neighbours             // a class and a group
+)
+
+// A FamilyChange is how the cases of a family, a subject or a neighbourhood differ together.
 type FamilyChange struct {
+	Kind
 	Name  string
 	Cases []int // their places in what was compared
-
-	// Neighbours says that they are the cases of one class and group, and not of one
-	// Family.
-	Neighbours bool
 
 	Change
 }
@@ -140,7 +150,9 @@ type Changes struct {
 //     changes, each weighted by the inverse of its variance, where they agree.
 //     Neighbours are judged together too, by what they have in common and their
 //     class has not: groups are measured one after another, and so differ by more
-//     than neighbours.
+//     than neighbours. Of a subject, such as a format, the median of its
+//     neighbourhoods is judged, where there are subjects enough to tell by how much
+//     they differ.
 //   - Cases and families are called different such that of what is, a share of 5%
 //     is expected to be false (Benjamini and Hochberg, Controlling the false
 //     discovery rate, Journal of the Royal Statistical Society B 57, 1995). Where
@@ -197,15 +209,15 @@ func CompareRuns(cases, ceilings []Compared) *Changes {
 	for _, c := range contrasts {
 		c.apart = c.scale
 	}
-	var groups []common
+	var groups, subjects []common
 	if !ch.Few && len(neighbourhoods) > len(names) {
 		for _, near := range neighbourhoods {
 			near.share()
 		}
-		groups = commonOf(neighbourhoods)
+		groups, subjects = commonOf(neighbourhoods)
 		setScales(contrasts, classes, names, ch.Few)
 	}
-	ch.judge(contrasts, groups)
+	ch.judge(contrasts, groups, subjects)
 	ch.Suite = shiftOf("", contrasts, suiteNoise)
 	agree := !ch.Few
 	for _, name := range names {
@@ -223,14 +235,18 @@ func CompareRuns(cases, ceilings []Compared) *Changes {
 	return ch
 }
 
-// judge sets the changes of cases, families and neighbourhoods. Of false discoveries one
-// half is for families, which are few and of which more is known (weights: Genovese,
+// judge sets the changes of cases, families, neighbourhoods and subjects. Of false discoveries
+// one half is for families, which are few and of which more is known, and a quarter for
+// subjects, where there are some (weights: Genovese,
 // Roeder and Wasserman, False discovery control with p-value weighting, Biometrika 93,
 // 2006).
-func (ch *Changes) judge(contrasts []*contrast, groups []common) {
+func (ch *Changes) judge(contrasts []*contrast, groups, subjects []common) {
 	ch.Families = familiesOf(contrasts)
-	single, families := len(contrasts)+len(groups), len(ch.Families)
-	if families > 0 {
+	single, families, whole := len(contrasts)+len(groups), len(ch.Families), 4*len(subjects)
+	switch {
+	case whole > 0:
+		single, families = 4*single, 2*families
+	case families > 0:
 		single, families = 2*single, 2*families
 	}
 	for i, c := range contrasts {
@@ -240,9 +256,13 @@ func (ch *Changes) judge(contrasts []*contrast, groups []common) {
 		f := &ch.Families[i]
 		f.Change = family(contrasts, f.Cases, families)
 	}
-	for _, g := range groups {
-		g.Change = changeOf(g.log, g.own, g.own, g.scale, distuv.StudentsT{Mu: 0, Sigma: 1, Nu: betweenDof}, single)
-		ch.Families = append(ch.Families, g.FamilyChange)
+	for _, x := range slices.Concat(subjects, groups) {
+		tests := single
+		if x.Kind == Subject {
+			tests = whole
+		}
+		x.Change = changeOf(x.log, x.own, x.own, x.scale, x.tails(), tests)
+		ch.Families = append(ch.Families, x.FamilyChange)
 	}
 	ch.discover()
 }
@@ -566,7 +586,7 @@ func familiesOf(cases []*contrast) []FamilyChange {
 		}
 		at, known := place[c.Family]
 		if !known {
-			at, all = len(all), append(all, FamilyChange{Name: c.Family})
+			at, all = len(all), append(all, FamilyChange{Kind: Family, Name: c.Family})
 			place[c.Family] = at
 		}
 		all[at].Cases = append(all[at].Cases, i)
@@ -651,37 +671,22 @@ func (s Shift) beyond() float64 {
 }
 
 // commonReach is how far the shift strays because processes differ in all
-// cases at once: the medians over cases of what each process deviates by. It is
-// 0 where there is a single process.
+// cases at once. It is 0 where there is a single process.
 func commonReach(cases []*contrast) float64 {
-	var sum, dof float64
-	for _, side := range []func(*contrast) Estimate{
-		func(c *contrast) Estimate { return c.Old }, func(c *contrast) Estimate { return c.New },
-	} {
-		v, n := commonSpread(cases, side)
-		sum += v.value * ofMedian(n)
-		dof += v.dof
+	old, new := make([]*Estimate, len(cases)), make([]*Estimate, len(cases))
+	for i, c := range cases {
+		old[i], new[i] = &c.Old, &c.New
 	}
-	if dof == 0 {
+	var both variance
+	for _, run := range [][]*Estimate{old, new} {
+		shifts := slices.Sorted(maps.Values(shiftsOf(run))) // sums are the same in any order of the map
+		v := varianceOf(shifts)
+		both.value, both.dof = both.value+v.value*ofMedian(max(1, len(shifts))), both.dof+v.dof
+	}
+	if both.dof == 0 {
 		return 0
 	}
-	return variance{sum, dof}.reach()
-}
-
-func commonSpread(cases []*contrast, side func(*contrast) Estimate) (variance, int) {
-	deviations := make(map[int][]float64) // by process
-	for _, c := range cases {
-		e := side(c)
-		for _, m := range e.medians {
-			deviations[m.process] = append(deviations[m.process], math.Log(m.value/e.Center))
-		}
-	}
-	medians := make([]float64, 0, len(deviations))
-	for _, d := range deviations {
-		medians = append(medians, Median(d))
-	}
-	slices.Sort(medians) // sums are the same in any order of the map
-	return varianceOf(medians), len(medians)
+	return both.reach()
 }
 
 func logsOf(cases []*contrast) []float64 {

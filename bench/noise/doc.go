@@ -52,7 +52,8 @@
 // a case's own is moderated by what processes make of other ratios in the class,
 // between cases of one group that are no more than ten times apart. These lie in
 // memory of their own, which each process draws anew, so that they differ by more
-// than the arms of a pair. Two cases tie if the interval contains 1, or if they
+// than the arms of a pair. Cases of two groups were not measured in turns: their ratio
+// has its own variance alone. No ratio has more than four degrees of freedom. Two cases tie if the interval contains 1, or if they
 // differ by less than the floor.
 //
 // Where the samples of a case carry round trips of a cache line between threads

@@ -35,11 +35,6 @@ type Estimate struct {
 	Lo, Hi  float64
 	NextRun bool
 
-	// Within and Between are the relative standard deviations of samples in
-	// one process, and of what processes differ by beyond that; 0 where they
-	// can't be told.
-	Within, Between float64
-
 	Processes int     // with samples of the case
 	States    []State // of a machine that was in two during the samples; else nil
 	Warnings  []error // why the numbers deserve less trust
@@ -75,7 +70,6 @@ func estimates(r *results.Set, unit string, keep func(results.Name) bool) []Esti
 	classes := make(map[string][]*Estimate)
 	for i := range all {
 		if e := &all[i]; !exact && e.positive() {
-			e.separate()
 			classes[e.Class] = append(classes[e.Class], e)
 		} else {
 			e.summarize()
@@ -162,26 +156,6 @@ func (e *Estimate) between(shifts map[int]float64) variance {
 		medians[i] = math.Log(m.value) - shifts[m.process]
 	}
 	return varianceOf(medians)
-}
-
-// separate tells apart what samples of one process differ by and what
-// processes differ by: of the variance of their medians, what the former
-// leaves unexplained.
-func (e *Estimate) separate() {
-	var within variance
-	explained := 0.0
-	for _, m := range e.medians {
-		v := varianceOf(logs(m.samples))
-		within.value += v.value * v.dof
-		within.dof += v.dof
-		explained += ofMedian(len(m.samples)) / float64(len(e.medians))
-	}
-	if within.dof == 0 {
-		return
-	}
-	within.value /= within.dof
-	e.Within = math.Sqrt(within.value)
-	e.Between = math.Sqrt(max(0, e.between(nil).value-within.value*explained))
 }
 
 func logs(values []float64) []float64 {

@@ -50,39 +50,88 @@ func (near neighbourhood) share() {
 	}
 }
 
-// A common is what the cases of a neighbourhood share, and their class does not.
+// A common is what a set of cases shares, and their classes do not.
 type common struct {
 	FamilyChange    // not yet judged
 	log, own, scale float64
 }
 
-// commonOf are those of the neighbourhoods that tell. One counts for as little as a case
-// does in its class, and for less where neighbourhoods differ by more. Too few don't
-// tell by how much they do.
-func commonOf(all []neighbourhood) (out []common) {
-	var distances []float64
-	for _, near := range all {
-		first, aparts := near[0], []float64(nil)
+// commonOf are those of the neighbourhoods that tell, and of the subjects, each the median of
+// its neighbourhoods.
+func commonOf(all []neighbourhood) (near, subjects []common) {
+	place := make(map[string]int)
+	var parts [][]common // by subject
+	for _, n := range all {
+		first, aparts := n[0], []float64(nil)
 		x := common{log: first.near, own: first.near - first.common}
-		x.Neighbours, x.Name = true, "all of "+first.New.group+", "+first.Class()
-		for _, c := range near {
+		x.Kind, x.Name = Neighbours, "all of "+first.New.group+", "+first.Class()
+		for _, c := range n {
 			if c.place >= 0 {
 				x.Cases, aparts = append(x.Cases, c.place), append(aparts, c.apart)
 			}
 		}
-		if len(near.fine()) >= leastPooled && len(x.Cases) > 1 {
-			x.scale = Median(aparts)
-			out, distances = append(out, x), append(distances, math.Abs(x.own))
+		if len(n.fine()) < leastPooled || len(x.Cases) < 2 {
+			continue
+		}
+		x.scale = Median(aparts)
+		near = append(near, x)
+		if first.Subject == "" {
+			continue
+		}
+		at, known := place[first.Subject]
+		if !known {
+			at, parts = len(parts), append(parts, nil)
+			place[first.Subject] = at
+			subjects = append(subjects, common{FamilyChange: FamilyChange{Name: "all of " + first.Subject, Kind: Subject}, scale: leastNoise})
+		}
+		parts[at] = append(parts[at], x)
+		subjects[at].Cases = append(subjects[at].Cases, x.Cases...)
+	}
+	for i, of := range parts {
+		logs, owns := make([]float64, len(of)), make([]float64, len(of))
+		for k, x := range of {
+			logs[k], owns[k] = x.log, x.own
+		}
+		subjects[i].log, subjects[i].own = Median(logs), Median(owns)
+	}
+	if len(subjects) > 0 { // one of many variants moves what a class shares
+		owns := make([]float64, len(subjects))
+		for i, x := range subjects {
+			owns[i] = x.own
+		}
+		middle := Median(owns)
+		for i := range subjects {
+			subjects[i].own -= middle
 		}
 	}
-	if len(out) < ManyCases {
+	return scattered(near), scattered(subjects)
+}
+
+// tails is the distribution of what a set shares, of deviation 1: medians over many cases
+// have lighter ones.
+func (x common) tails() distuv.StudentsT {
+	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: betweenDof}
+	if x.Kind == Subject {
+		t.Nu = tailDof
+	}
+	return t
+}
+
+// scattered counts what sets share for less where they differ by more. Too few don't tell
+// by how much they do.
+func scattered(sets []common) []common {
+	if len(sets) < ManyCases {
 		return nil
 	}
-	between := Median(distances) / distuv.StudentsT{Mu: 0, Sigma: 1, Nu: betweenDof}.Quantile(0.75)
-	for i := range out {
-		out[i].scale = max(out[i].scale, between)
+	distances := make([]float64, len(sets))
+	for i, x := range sets {
+		distances[i] = math.Abs(x.own)
 	}
-	return out
+	between := Median(distances) / sets[0].tails().Quantile(0.75)
+	for i := range sets {
+		sets[i].scale = max(sets[i].scale, between)
+	}
+	return sets
 }
 
 // polish finds the value of each case, in both runs.
