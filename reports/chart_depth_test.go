@@ -62,7 +62,7 @@ func TestDepthReading(t *testing.T) {
 		t.Fatalf("%d figures, want those of decoding and of the prompt", len(figures))
 	}
 	const want = "v with 2 threads: 50.0 tok/s after 0 tokens, 71 % (70 % to 73 %) of that after 4000; every 1000 tokens before it make a token take 2.00 ms (1.82 ms to 2.18 ms) longer. " +
-		"Of the tokens before a test 512 were computed at most; behind them their keys and values repeat, which take attention as long as others."
+		"At most 512 of the tokens before a test were computed; behind them their keys and values repeat, which take attention as long as others."
 	for _, f := range figures {
 		if strings.Contains(f.Heading, "tg8") && f.Reading != want {
 			t.Errorf("the chart says %q, want %q", f.Reading, want)

@@ -21,7 +21,7 @@ func init() {
 		about: "Across: multiply-adds per byte of packed weights, a property of the format and its layout. Up: multiply-adds per second, higher is faster. The roof is what reading " +
 			"alone allows: the read bandwidth measured in the same rounds, over as many bytes, with as many threads and from the same cache. Each layout " +
 			"has its own: the slanted stroke of its colour above its point. A point at half its stroke is the 50 % of roof that the tables give: it stands at its median share of the roof of the same round. " +
-			"What is close to the roof waits for memory; what is far below it is limited by computing. Named are the points that none beats which reads as few bytes; the others are grey.",
+			"Points close to the roof wait for memory; computing limits those far below it. Named are the points that none beats which reads as few bytes; the others are grey.",
 		figures: rooflineFigures,
 	})
 }

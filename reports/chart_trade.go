@@ -11,7 +11,7 @@ import (
 
 func init() {
 	registerChart(chart{
-		order: 5, name: "trade", heading: "What speed costs in memory and error", models: true,
+		order: 5, name: "trade", heading: "The cost of speed in memory and error", models: true,
 		about: "Right is faster, down is better: less memory, or less error. A model's converted heads stand beside it. Variants whose errors are equal share a point, that of the " +
 			"fastest. Ringed points are beaten in one respect only by giving up the other.",
 		figures: tradeFigures,

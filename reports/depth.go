@@ -104,5 +104,5 @@ func (d *digest) depthVerdict(m *model, s *ranking) string {
 // computedText says where the tokens before a test came from, if most were not computed.
 func (d *digest) computedText() string {
 	n := d.res.Setting(results.ComputedKey)
-	return textIf(n != "", "Of the tokens before a test "+n+" were computed at most; behind them their keys and values repeat, which take attention as long as others.")
+	return textIf(n != "", "At most "+n+" of the tokens before a test were computed; behind them their keys and values repeat, which take attention as long as others.")
 }

@@ -31,5 +31,5 @@ func (d *digest) headSheet(m *model) *doc.Table {
 	return newTable(figure.FileName("heads", m.name), m.title("output heads"), headCaption, m.heads, fields)
 }
 
-const headCaption = "What the output head is in the file, without an error by definition, and what the flag --head with another format would give: tried on a few " +
+const headCaption = "The output head of the file, without an error by definition, and the heads that the flag --head would make of it: tried on a few " +
 	"tokens with rows of it. Its time is that of one token; decoding is what it would come to. Errors are those of its logits against the file's head."

@@ -56,7 +56,7 @@ func (v HistoryView) Document() *doc.Document {
 		how.Add((&doc.Section{ID: "machines", Heading: "Machines"}).Add(machines))
 	}
 	if len(v.Notes) > 0 {
-		how.Add((&doc.Section{ID: "notes", Heading: "What was left out, and what the order rests on", Only: doc.Page | doc.Markdown}).Add(doc.List(v.Notes)))
+		how.Add((&doc.Section{ID: "notes", Heading: "Files left out, and the source of the order", Only: doc.Page | doc.Markdown}).Add(doc.List(v.Notes)))
 	}
 	d.Add(series, how)
 	return d.Settle()

@@ -72,7 +72,7 @@ func ProfileDocument(p *profiles.Profile, res *results.Set, filter profiles.Filt
 	}
 	memory := &doc.Section{ID: "memory", Heading: "Memory"}
 	if p.Memory.Why != "" {
-		memory.Add(doc.Text{Words: "What is resident is not known: " + p.Memory.Why})
+		memory.Add(doc.Text{Words: "The resident part is not known: " + p.Memory.Why})
 	}
 	x.Add(memory.Add(&doc.Figure{Figure: memoryOverTime(&p.Memory)}, memorySheet(&p.Memory)))
 	flame := &doc.Section{ID: "flame", Heading: "Flame graph", Only: doc.Page}
@@ -114,7 +114,7 @@ func profileFirst(p *profiles.Profile, t *profiles.Test, ops []profiles.Operatio
 	slices.SortStableFunc(byTime, func(a, b profiles.Operation) int { return cmp.Compare(b.Time.Center, a.Time.Center) })
 	byTime = byTime[:min(len(byTime), mostOperations)]
 	if len(ops) > 0 {
-		first.Table = newTable("where-"+t.Name(), "Where the time of a "+t.Unit()+" goes", "The dearest operations, summed over the blocks; the line is the interval. What bounds each is the ceiling that it meets first.",
+		first.Table = newTable("where-"+t.Name(), "Where the time of a "+t.Unit()+" goes", "The dearest operations, summed over the blocks; the line is the interval. Each is bound by the ceiling that it meets first.",
 			byTime, operationFields(t, byTime)[:firstFields])
 	}
 	return first
