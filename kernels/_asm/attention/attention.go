@@ -136,10 +136,21 @@ func (t target) fetcher(rows int) *fetcher {
 	return &fetcher{t.Load(t.Param("ahead"), t.GP64()), t.Load(t.Param("step"), t.GP64())}
 }
 
-// fetch fetches so many bytes ahead.
+// fetch fetches so many bytes ahead, into level 2: docs/measurements/attention.md.
 func (t target) fetch(f *fetcher, bytes int) {
+	if f == nil {
+		return
+	}
+	for _, m := range asm.Lines(asm.At(f.ahead, 0), bytes) {
+		t.PREFETCHT1(m)
+	}
+}
+
+// fetchPart fetches so many bytes ahead and goes on behind them.
+func (t target) fetchPart(f *fetcher, bytes int) {
+	t.fetch(f, bytes)
 	if f != nil {
-		t.Prefetch(0, asm.Lines(asm.At(f.ahead, 0), bytes)...)
+		t.ADDQ(operand.U32(bytes), f.ahead)
 	}
 }
 
@@ -206,8 +217,15 @@ func (t target) scores(rows, vectors int, n numbers) {
 		"\t\t\t}",
 		"\t\t}",
 		"\t}")
+	terms := 2 // that are written out
+	if rows <= fetchRows {
+		terms = 4
+	}
 	dst := t.Load(t.Param("dst"), t.GP64())
 	ahead := t.fetcher(rows)
+	if ahead != nil {
+		t.SUBQ(operand.U32(positions*chunk*n.bytes), ahead.step) // by which fetchPart has gone on
+	}
 	width, groupBytes := t.Load(t.Param("width"), t.GP64()), t.GP64()
 	t.IMUL3Q(operand.U32(group*n.bytes), width, groupBytes)
 	t.SHLQ(operand.U8(2), width)
@@ -231,12 +249,8 @@ func (t target) scores(rows, vectors int, n numbers) {
 			t.Clear(v)
 		}
 	}
-	t.fetch(ahead, positions*chunk*n.bytes)
-	terms := 2 // that are written out
-	if rows <= fetchRows {
-		terms = 4
-	}
 	t.Label("terms")
+	t.fetchPart(ahead, positions*terms*n.bytes)
 	for k := range terms {
 		var key []reg.VecVirtual
 		for v := range vectors {
