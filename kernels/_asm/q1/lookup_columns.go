@@ -104,9 +104,7 @@ func (k *lookupColumnsKernel) expand() {
 	second := k.Load(k.Param("nextTile"), k.GP64())
 	k.ADDQ(k.data, second)
 	tiles := [2]reg.Register{k.data, second}
-	for _, tile := range tiles {
-		k.Prefetch(prefetchFurther, asm.Lines(operand.Mem{Base: tile, Disp: prefetchAhead}, lookupBlockBytes)...)
-	}
+	k.fetch(tiles, operand.Mem{Disp: prefetchAhead + lookupBits}, lookupBlockBytes-lookupBits)
 	for i := range stripRows / k.lanes() {
 		scale := k.vector()
 		k.VCVTPH2PS(operand.Mem{Base: tiles[i/8], Disp: lookupBits + 16*(i%8)}, scale)
@@ -118,6 +116,7 @@ func (k *lookupColumnsKernel) expand() {
 	k.MOVQ(k.room, to)
 	k.MOVQ(operand.U32(nibbles/4), left)
 	k.Label("expand")
+	k.fetch(tiles, operand.Mem{Index: from, Scale: 1, Disp: prefetchAhead}, 2*lookupRows)
 	for c := range 2 {
 		for v := range stripVectors {
 			lower, upper := k.vector(), k.vector()
@@ -133,6 +132,16 @@ func (k *lookupColumnsKernel) expand() {
 	k.ADDQ(operand.U32(4*stripRows), to)
 	k.DECQ(left)
 	k.JNZ(operand.LabelRef("expand"))
+}
+
+// fetch fetches so many bytes of both tiles, where at says.
+func (k *lookupColumnsKernel) fetch(tiles [2]reg.Register, at operand.Mem, bytes int) {
+	var lines []operand.Mem
+	for _, tile := range tiles {
+		at.Base = tile
+		lines = append(lines, asm.Lines(at, bytes)...)
+	}
+	k.Prefetch(prefetchFurther, lines...)
 }
 
 // sum leaves the sums of a column's block in the room.
