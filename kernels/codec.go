@@ -6,7 +6,7 @@ import (
 
 // A Codec is what the generic variants know of a weight format: a weight is
 // scale × code, the scale shared by a group of columns, the code a small
-// integer. Rows are addressed in the native layout. From it follow the
+// integer; or, where there is Step, that less an offset. Rows are addressed in the native layout. From it follow the
 // variants scalar and unrolled: pure Go on the file's own bytes, for any
 // machine. scalar is the generic integer path, the specification that every
 // other variant equals bit for bit.
@@ -16,6 +16,9 @@ type Codec struct {
 	// BlockBytes is the bytes of a group, ScaleAt where among them its fp16
 	// scale is.
 	BlockBytes, ScaleAt int
+	// Step returns the scale and the offset of the group of 32 columns from column k on, where
+	// groups have both. Nil: the scale is the fp16.
+	Step func(row []byte, k int) (scale, offset float32)
 	// SmallCodes says that codes are 3 at most without their sign: the sum of 32 products
 	// has 16 bits then, and under q8_32 groups are added up as integers; see Span.
 	SmallCodes bool
@@ -77,6 +80,9 @@ func (c *Codec) scale(m *Matrix, row []byte, g int) float32 {
 // kernels with rows in their lanes have for free, makes results equal to the
 // bit on every ISA.
 //
+// An offset takes away from a group's term, before it is added, that of Σq with the offset for a
+// scale.
+//
 // Under q8_32 a group of weights with SmallCodes is as many of 128 columns as have
 // one weight scale, and its term is Activations.SpanTerm.
 func (c *Codec) MatVec(dot DotFunc) MatVecFunc {
@@ -95,6 +101,12 @@ func (c *Codec) MatVec(dot DotFunc) MatVecFunc {
 			row := m.Row(r, n)
 			var y float32
 			for from := 0; from < len(q); from += g {
+				if c.Step != nil {
+					scale, offset := c.Step(row, from)
+					act := a.Scale(col, from/actLen)
+					y += Term(scale, act, dot(row, from, q[from:from+g])) - Term(offset, act, a.Sums[(col*a.Stride+from)/32])
+					continue
+				}
 				scale, to := c.scale(m, row, from/weightLen), min(from+g, len(q))
 				if spans {
 					y += a.SpanTerm(scale, col, from, to, func(from, to int) int32 { return dot(row, from, q[from:to]) })
@@ -133,7 +145,8 @@ func (a *Activations) SpanTerm(weight float32, col, from, to int, dot func(from,
 	return float32(weight * float32(span.Unit*float32(sum)))
 }
 
-// matVecF32 is y[r] = Σ_g weightScale[r,g] · laneDot(code[r,g], x[g]).
+// matVecF32 is y[r] = Σ_g weightScale[r,g] · laneDot(code[r,g], x[g]), or in place of the codes what
+// they are with scale and offset.
 func (c *Codec) matVecF32(dst []float32, m *Matrix, a *Activations, col, r0, r1 int) {
 	g, n := c.GroupLen, c.rowBytes(m.Cols)
 	if g == 0 {
@@ -145,6 +158,14 @@ func (c *Codec) matVecF32(dst []float32, m *Matrix, a *Activations, col, r0, r1 
 		var y float32
 		for from := 0; from < len(x); from += g {
 			var lanes [Lanes]float32
+			if c.Step != nil {
+				scale, offset := c.Step(row, from)
+				for k := from; k < from+g; k++ {
+					lanes[k-from] = float32((float32(scale*float32(c.Code(row, k))) - offset) * x[k])
+				}
+				y += FoldLanes(&lanes)
+				continue
+			}
 			for k := from; k < min(from+g, len(x)); k++ {
 				lanes[(k-from)%len(lanes)] += float32(float32(c.Code(row, k)) * x[k])
 			}

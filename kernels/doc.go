@@ -43,6 +43,9 @@
 // the four activation scales are integers times a power of two, by which sums are
 // multiplied, and the term's sum is exact too. See Span.
 //
+// Weights of q4_k are less an offset, which a group has beside its scale: its term is less that of Σq
+// with the offset for the weight's scale.
+//
 // The inner sum is an exact int32. The two products are each rounded to
 // float32 and the terms added in the order of g, from 0, without fused
 // multiply-add. So results are equal to the bit on every ISA, for every
@@ -85,7 +88,8 @@
 //
 //	kernels-q1.md       q1_0_g128 on amd64: bit planes, look-ups, native rows, batches
 //	kernels-twobit.md   the 2-bit formats on amd64: one column, batches
-//	kernels-heads.md    float formats, q8_0, q6_k
+//	kernels-heads.md    float formats, q8_0, q6_k, q4_k, q4_0
+//	kernels-layouts.md  where in memory their code lies
 //	kernels-neon.md     instructions of the arm64 kernels, which nobody has timed
 //	kernels-memory.md   packing, two threads, fetching weights ahead
 //	threads.md          how many threads, more than CPUs, beside others

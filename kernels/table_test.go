@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -81,7 +82,7 @@ var functions = []struct{ function, variant string }{
 	{`twobit/arrangeRowsI2S$`, `^i2_s/.*/q8_row/`},
 	{`twobit/arrangeRowsI2SARM`, `^i2_s_arm/.*/q8_row/`},
 	{`twobit/(arrangeRowsU32|packWords)`, `^(i2_s_x4|ternary_u32)/.*/q8_row/`},
-	{`twobit/arrangeBytes`, `^[it].*/q8_row/`},
+	{`twobit/arrangeBytes`, `^(i2|t).*/q8_row/`},
 	{`twobit/(blocksTQ2|arrangeBlocksTQ2|arrangeRowsTQ2)`, `^tq2.*/native`},
 	{`twobit/(blocksQ2$|arrangeBlocksQ2)`, `^q2_0/.*/native`},
 	{`twobit/(blocksQ2G128|arrangeBlocksQ2)`, `^p?q2_0(_g128)?/.*_128/native`},
@@ -99,6 +100,7 @@ var functions = []struct{ function, variant string }{
 	{`heads/f32`, `^f32/`},
 	{`heads/f16`, `^f16/`},
 	{`heads/bf16`, `^bf16/`},
+	{`heads/nibbles`, `^q4_[0k]/`},
 	{`heads/q6`, `^q6_k/`},
 	{`heads/q8`, `^q8_0/`},
 }
@@ -253,6 +255,7 @@ func writeNumbers(out *strings.Builder, name string, numbers []int) {
 // variantsTable has a row for variants that differ in formats and schemes alone.
 func variantsTable(t *testing.T, all []function) string {
 	formats, schemes := map[string][]string{}, map[string][]string{}
+	measured, ratios := measuredVariants(t), map[string][][]float64{}
 	var rows []string
 	served := map[string]bool{}
 	for _, v := range kernels.Variants() {
@@ -279,6 +282,14 @@ func variantsTable(t *testing.T, all []function) string {
 			rows = append(rows, row)
 		}
 		formats[row], schemes[row] = appendNew(formats[row], v.Format.Name), appendNew(schemes[row], string(v.Scheme))
+		if ratios[row] == nil {
+			ratios[row] = make([][]float64, len(measuredColumns))
+		}
+		for i, n := range measuredColumns {
+			if r := overNext(v, n, measured); r > 0 {
+				ratios[row][i] = append(ratios[row][i], r)
+			}
+		}
 	}
 	for _, f := range all {
 		if f.isa.Arch == runtime.GOARCH && isVariants.MatchString(f.name) && !served[f.name+f.isa.Name] {
@@ -289,11 +300,73 @@ func variantsTable(t *testing.T, all []function) string {
 		return cmp.Compare(strings.Join(formats[a], " "), strings.Join(formats[b], " "))
 	})
 	var out strings.Builder
-	out.WriteString("| weights | activations | variant | layout | batches from | lines | picked by |\n|---|---|---|---|--:|--:|---|\n")
+	out.WriteString("| weights | activations | variant | layout | batches from | lines | picked by | × next, 1 column | 16 |\n|---|---|---|---|--:|--:|---|--:|--:|\n")
 	for _, row := range rows {
-		fmt.Fprintf(&out, "| %s | %s | %s\n", strings.Join(formats[row], " "), strings.Join(schemes[row], " "), row)
+		fmt.Fprintf(&out, "| %s | %s | %s %s | %s |\n", strings.Join(formats[row], " "), strings.Join(schemes[row], " "), row, span(ratios[row][0]), span(ratios[row][1]))
 	}
 	return out.String()
+}
+
+var measurement = regexp.MustCompile(`(?m)^BenchmarkVariant/(\S+)\s+\d+\s+([\d.]+) Gop/s$`)
+
+// measuredVariants are the speeds in what BenchmarkVariant wrote, by measuredAs: medians. On the other
+// architecture there are none.
+func measuredVariants(t *testing.T) map[string]float64 {
+	text, err := os.ReadFile("testdata/variants.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	speeds, medians := map[string][]float64{}, map[string]float64{}
+	if !bytes.Contains(text, []byte("goarch: "+runtime.GOARCH+"\n")) {
+		return nil
+	}
+	for _, m := range measurement.FindAllSubmatch(text, -1) {
+		speed, err := strconv.ParseFloat(string(m[2]), 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		speeds[string(m[1])] = append(speeds[string(m[1])], speed)
+	}
+	for name, s := range speeds {
+		slices.Sort(s)
+		medians[name] = s[len(s)/2]
+	}
+	return medians
+}
+
+// overNext is how many times as fast v was as the fastest that wants less of a CPU; 0 if that was not
+// measured. For one that multiplies in place that is another such, if there is one.
+func overNext(v *kernels.Variant, columns int, measured map[string]float64) float64 {
+	var next, inPlace float64
+	for _, w := range kernels.Variants() {
+		if w.Format != v.Format || w.Scheme != v.Scheme || w.ISA == v.ISA || !v.ISA.Requires.Has(w.ISA.Requires) {
+			continue
+		}
+		speed := measured[measuredAs(w, columns)]
+		next = max(next, speed)
+		if w.Layout == kernels.Native && w.ISA != kernels.Go {
+			inPlace = max(inPlace, speed)
+		}
+	}
+	if v.Layout == kernels.Native && inPlace > 0 {
+		next = inPlace
+	}
+	if next == 0 {
+		return 0
+	}
+	return measured[measuredAs(v, columns)] / next
+}
+
+// span is numbers with three digits, or the least and the greatest.
+func span(numbers []float64) string {
+	if len(numbers) == 0 {
+		return ""
+	}
+	least, most := fmt.Sprintf("%.3g", slices.Min(numbers)), fmt.Sprintf("%.3g", slices.Max(numbers))
+	if least == most {
+		return least
+	}
+	return least + "–" + most
 }
 
 func appendNew(list []string, s string) []string {

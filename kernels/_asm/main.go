@@ -35,6 +35,7 @@ var generators = []generator{
 	{"../models/engine/cpu", "delta", delta.Generate, delta.GenerateNEON},
 	{"dense", "dense", dense.Generate, dense.GenerateNEON},
 	{"heads", "float", float.Generate, float.GenerateNEON},
+	{"heads", "nibbles", q8.GenerateNibbles, q8.GenerateNibblesNEON},
 	{"heads", "q6_k", q8.GenerateQ6_K, q8.GenerateQ6_KNEON},
 	{"heads", "q8_0", q8.GenerateQ8_0, q8.GenerateQ8_0NEON},
 	{"internal/pairs", "pairs", nil, pack.GeneratePairsNEON},

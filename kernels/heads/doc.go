@@ -1,3 +1,3 @@
 // Package heads multiplies the formats of heads, embeddings and norms: the
-// floats, q8_0, q6_k and q4_k. It registers its variants with package kernels.
+// floats, q8_0, q6_k, q4_k and formats of small blocks. It registers its variants with package kernels.
 package heads

@@ -1,6 +1,8 @@
 package heads
 
 import (
+	"encoding/binary"
+
 	"onebit/formats"
 	"onebit/internal/half"
 	"onebit/kernels"
@@ -15,72 +17,76 @@ const (
 	q4Codes  = 16
 )
 
-// Q4_K is for embeddings, which are heads too where a model has no other. A weight
-// is no code with a scale, because of the offset: it is decoded, and multiplied
-// with float32 activations as a weight of a float format is.
-func init() {
-	kernels.RegisterFormat(kernels.Format{Type: formats.Q4_K, Scheme: kernels.F32, Roles: kernels.Head})
-	kernels.Register(&kernels.Variant{
-		Name: "scalar", Summary: "one weight at a time, pure Go: the specification", Format: formats.Q4_K, Scheme: kernels.F32,
-		ISA: kernels.Go, Layout: kernels.Native, MatVec: q4MatVec,
-	})
-	kernels.Register(&kernels.Variant{
-		Name: "unrolled", Summary: "branchless, unrolled, pure Go", Format: formats.Q4_K, Scheme: kernels.F32,
-		ISA: kernels.Go, Layout: kernels.Native, Preference: 1, MatVec: q4MatVecUnrolled,
-	})
+// A weight is d·s·code - dmin·o: both products have at most 17 bits and are exact.
+var q4Codec = &kernels.Codec{
+	Format:      kernels.Format{Type: formats.Q4_K, Scheme: kernels.Q8Per32, Roles: kernels.Head}, // as llama.cpp
+	GroupLen:    32,
+	BlockBytes:  q4Block / 8,
+	Step:        q4Step,
+	Code:        q4Code,
+	Dot:         q4Dot,
+	DotUnrolled: q4DotUnrolled,
 }
 
-// q4At is weight k of a row.
-func q4At(row []byte, k int) float32 {
+var nibblesQ4_K = nibbles{formats.Q4_K, 2 + 2 + 8*18, 1, packQ4_K}
+
+func init() { q4Codec.Register() }
+
+func q4Code(row []byte, k int) int32 {
 	block, e := row[k/256*q4Block:][:q4Block], k%256
-	step, offset := q4Group(block, e/32)
-	code := block[q4Codes+e/64*32+e%32] >> (e / 32 % 2 * 4) & 15
-	return float32(step*float32(code)) - offset
+	return int32(block[q4Codes+e/64*32+e%32] >> (e / 32 % 2 * 4) & 15)
 }
 
-// q4Group is the step and the offset of group g of a block.
-func q4Group(block []byte, g int) (step, offset float32) {
-	b := block[q4Groups:q4Codes]
-	s, o := b[g%4]&63, b[4+g%4]&63
-	if g >= 4 {
-		s, o = b[4+g]&15|b[g-4]>>6<<4, b[4+g]>>4|b[g]>>6<<4
-	}
+// q4Step is the scale and the offset of the group that begins with column k.
+func q4Step(row []byte, k int) (scale, offset float32) {
+	block := row[k/256*q4Block:][:q4Block]
+	s, o := q4Group(block, k%256/32)
 	return half.At(block) * float32(s), half.At(block[q4Offset:]) * float32(o)
 }
 
-func q4MatVec(dst []float32, m *kernels.Matrix, a *kernels.Activations, col, r0, r1 int) {
-	x := a.X[col*a.Cols:][:a.Cols]
-	for r := r0; r < r1; r++ {
-		row := m.Row(r, m.Cols/256*q4Block)
-		var lanes [kernels.Lanes]float32
-		for k, v := range x {
-			lanes[k%kernels.Lanes] += float32(q4At(row, k) * v)
-		}
-		dst[r] = kernels.FoldLanes(&lanes)
+// q4Group is the 6-bit numbers of group g of a block.
+func q4Group(block []byte, g int) (scale, offset byte) {
+	b := block[q4Groups:q4Codes]
+	if g < 4 {
+		return b[g] & 63, b[4+g] & 63
 	}
+	return b[4+g]&15 | b[g-4]>>6<<4, b[4+g]>>4 | b[g]>>6<<4
 }
 
-// q4MatVecUnrolled takes a group at a time, which has as many columns as there are
-// lanes.
-func q4MatVecUnrolled(dst []float32, m *kernels.Matrix, a *kernels.Activations, col, r0, r1 int) {
-	for r := r0; r < r1; r++ {
-		row := m.Row(r, m.Cols/256*q4Block)
-		var lanes [kernels.Lanes]float32
-		x := a.X[col*a.Cols:][:a.Cols]
-		for ; len(row) > 0; row = row[q4Block:] {
-			for g := range 8 {
-				step, offset := q4Group(row, g)
-				codes, v, shift := row[q4Codes+g/2*32:][:32], x[32*g:][:32], g%2*4
-				for i := 0; i < kernels.Lanes; i += 4 {
-					c, v, l := codes[i:][:4], v[i:][:4], lanes[i:][:4]
-					l[0] += float32((float32(step*float32(c[0]>>(shift&7)&15)) - offset) * v[0])
-					l[1] += float32((float32(step*float32(c[1]>>(shift&7)&15)) - offset) * v[1])
-					l[2] += float32((float32(step*float32(c[2]>>(shift&7)&15)) - offset) * v[2])
-					l[3] += float32((float32(step*float32(c[3]>>(shift&7)&15)) - offset) * v[3])
-				}
-			}
-			x = x[256:]
+func q4Dot(row []byte, from int, q []int8) (sum int32) {
+	for i, v := range q {
+		sum += q4Code(row, from+i) * int32(v)
+	}
+	return sum
+}
+
+// q4DotUnrolled takes a group at a time, whose codes are in one half of 32 bytes.
+func q4DotUnrolled(row []byte, from int, q []int8) int32 {
+	var s0, s1 int32
+	for ; len(q) >= 32; from, q = from+32, q[32:] {
+		e := from % 256
+		codes, shift := row[from/256*q4Block+q4Codes+e/64*32:][:32], e/32%2*4
+		for i := 0; i < 32; i += 2 {
+			c, v := codes[i:][:2], q[i:][:2]
+			s0 += int32(c[0]>>(shift&7)&15) * int32(v[0])
+			s1 += int32(c[1]>>(shift&7)&15) * int32(v[1])
 		}
-		dst[r] = kernels.FoldLanes(&lanes)
+	}
+	return s0 + s1
+}
+
+// packQ4_K takes two groups at a time, which have the two halves of the same bytes.
+func packQ4_K(to, block []byte, r, rows int) {
+	const low = 0x0f0f0f0f
+	copy(to[2*r:][:2], block)
+	copy(to[2*(rows+r):][:2], block[q4Offset:])
+	for g := range 8 {
+		group, codes := to[(4+18*g)*rows:][:18*rows], block[q4Codes+g/2*32:][:32]
+		group[r], group[rows+r] = q4Group(block, g)
+		for i := range 4 {
+			first, second := binary.LittleEndian.Uint32(codes[4*i:]), binary.LittleEndian.Uint32(codes[4*i+16:])
+			shift := g % 2 * 4
+			binary.LittleEndian.PutUint32(group[2*rows+4*(i*rows+r):], first>>shift&low|second>>shift&low<<4)
+		}
 	}
 }

@@ -19,7 +19,7 @@ var q8Codec = &kernels.Codec{
 
 // q8Packed are formats with an fp16 scale per 32 columns whose codes are int8's: they are
 // packed to blocks of q8_0, which q8_0's kernels multiply.
-var q8Packed = []*formats.Type{formats.Q4_0, formats.Q5_0, formats.IQ4_NL}
+var q8Packed = []*formats.Type{formats.Q5_0, formats.IQ4_NL}
 
 func init() {
 	q8Codec.Register()
@@ -28,7 +28,7 @@ func init() {
 	}
 }
 
-// q8CodecOf is the codec of one of q8Packed.
+// q8CodecOf is the codec of one of q8Packed, or of another such format.
 func q8CodecOf(t *formats.Type) *kernels.Codec {
 	dot := func(row []byte, from int, q []int8) (sum int32) {
 		for i, v := range q {

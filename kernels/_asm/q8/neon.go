@@ -193,3 +193,99 @@ func q6Product(p *neon.Program, dot bool, group, part int) {
 		%[2]s v%[3]d.4s, v25.4h, v%[4]d.h[%[5]d]
 		smlal2 v%[3]d.4s, v25.8h, v%[4]d.h[%[5]d]`, q, op, group, 14+scale/8, scale%8)
 }
+
+// GenerateNibblesNEON writes the products of formats with codes of 4 bits for arm64, 8 rows at a time: V0 has the
+// results of rows 0 to 3, V1 those of rows 4 to 7.
+func GenerateNibblesNEON(p *neon.Program) {
+	nibblesNEON(p, true)
+	nibblesNEON(p, false)
+}
+
+func nibblesNEON(p *neon.Program, dot bool) {
+	p.Func("nibbles" + neon.ISA(dot))
+	// V2 and V3 are the scales of a group, V4 and V5 its offsets, V26 to V29 what they are times in a block.
+	p.Asm(`
+		args dst=R0 w=R1 q=R2 sums=R3 scales=R4 shift=R5 groups=R6 tiles=R7 inBlocks=R11
+		VMOVI $15, V31.B16
+	tile:
+		2* VEOR V0{}.B16, V0{}.B16, V0{}.B16
+		MOVD R2, R8
+		MOVD $0, R9
+	group:
+		3* PRFM 2048{64}(R1), PLDL1KEEP
+		FLDPQ.P 32(R8), (F6, F7)
+		CBNZ R11, inBlock
+		FMOVQ.P 16(R1), F2
+		fcvtl2 v3.4s, v2.8h
+		fcvtl v2.4s, v2.4h
+		B scaled
+	inBlock:
+		TST $7, R9
+		BNE within
+		FLDPQ.P 32(R1), (F26, F28)
+		2* fcvtl2 v27{2}.4s, v26{2}.8h
+		2* fcvtl v26{2}.4s, v26{2}.4h
+	within:
+		2* FMOVD.P 8(R1), F2{2}
+		2* sshll v2{2}.8h, v2{2}.8b, #0
+		2* sshll2 v3{2}.4s, v2{2}.8h, #0
+		2* sshll v2{2}.4s, v2{2}.4h, #0
+		4* scvtf v2{}.4s, v2{}.4s
+		4* fmul v2{}.4s, v2{}.4s, v26{}.4s
+	scaled:`)
+	p.Clear(20, 2)
+	if !dot {
+		p.Clear(12, 4) // sums of two rows each, as int16: 4·2·15·127 = 15,240 at most
+	}
+	for i := range 4 {
+		p.Asm(`
+			FLDPQ.P 32(R1), (F16, F17)
+			2* VAND V31.B16, V16{}.B16, V18{}.B16
+			2* VUSHR $4, V16{}.B16, V16{}.B16`)
+		if dot {
+			p.Asm(`
+				2* sdot v20{}.4s, v18{}.16b, v6.4b[%[1]d]
+				2* sdot v20{}.4s, v16{}.16b, v7.4b[%[1]d]`, i)
+			continue
+		}
+		p.Asm(`
+			2* VDUP V6{}.S[%d], V24{}.S4
+			2* smlal v12{2}.8h, v18{}.8b, v24.8b
+			2* smlal2 v13{2}.8h, v18{}.16b, v24.16b
+			2* smlal v12{2}.8h, v16{}.8b, v25.8b
+			2* smlal2 v13{2}.8h, v16{}.16b, v25.16b`, i)
+	}
+	if !dot {
+		p.Asm(`
+			4* saddlp v12{}.4s, v12{}.8h
+			2* addp v20{}.4s, v12{2}.4s, v13{2}.4s`)
+	}
+	// V22 is Σq, V23 the activations' scale.
+	p.Asm(`
+		FMOVS (R3)(R9<<2), F22
+		VDUP V22.S[0], V22.S4
+		LSR R5, R9, R10
+		FMOVS (R4)(R10<<2), F23
+		2* fmul v2{}.4s, v2{}.4s, v23.s[0]
+		CBNZ R11, less
+		VSHL $3, V22.S4, V22.S4
+		2* VSUB V22.S4, V20{}.S4, V20{}.S4
+		2* scvtf v20{}.4s, v20{}.4s
+		2* fmul v20{}.4s, v20{}.4s, v2{}.4s
+		B add
+	less:
+		3* scvtf v20{}.4s, v20{}.4s
+		2* fmul v20{}.4s, v20{}.4s, v2{}.4s
+		2* fmul v4{}.4s, v4{}.4s, v23.s[0]
+		2* fmul v4{}.4s, v4{}.4s, v22.s[0]
+		2* fsub v20{}.4s, v20{}.4s, v4{}.4s
+	add:
+		2* fadd v0{}.4s, v0{}.4s, v20{}.4s
+		ADD $1, R9, R9
+		CMP R6, R9
+		BNE group
+		FSTPQ.P (F0, F1), 32(R0)
+		SUBS $1, R7, R7
+		BNE tile
+		RET`)
+}
