@@ -105,6 +105,26 @@ func TestExpertsInAnyBatches(t *testing.T) {
 
 func onThreads(n int) cpu.Options { return cpu.Options{Threads: n} }
 
+// Of experts is told how many bytes a text has met: those of a token behind the first.
+func TestExpertBytes(t *testing.T) {
+	p := smallMaple()
+	m := newFixture(t, p).open(t, models.Options{})
+	one := must(formats.TQ2_0.Bytes(256, 256))
+	count, used := p.Config.Layers*3*p.Config.Experts.Count, p.Config.Layers*3*p.Config.Experts.Used
+	check := func(met int) {
+		t.Helper()
+		if got, all, token := m.ExpertBytes(); got != int64(met*one) || all != int64(count*one) || token != int64(used*one) {
+			t.Errorf("met %d of %d bytes, %d a token; want %d of %d, %d", got, all, token, met*one, count*one, used*one)
+		}
+	}
+	check(0)
+	s := session(t, m, models.SessionOptions{})
+	must(s.Prefill(t.Context(), []int{7}))
+	check(used)
+	must(s.Prefill(t.Context(), text(400, 300)))
+	check(count)
+}
+
 // What is wrong with experts and windows is told by the key or the tensor.
 func TestMapleRefuses(t *testing.T) {
 	p := smallMaple()

@@ -90,6 +90,24 @@ func (m *Model) WeightBytes() int {
 	return total
 }
 
+// ExpertBytes returns the bytes of experts that some text has met, those of all, and those
+// that a token meets; zeros of a model without experts, and on an engine that does not count.
+func (m *Model) ExpertBytes() (met, all, token int64) {
+	counter, ok := m.engine.(engine.ExpertCounter)
+	if !ok {
+		return 0, 0, 0
+	}
+	for _, b := range m.blocks {
+		for _, l := range b.Linears() {
+			if l.Experts > 0 {
+				token += int64(l.TokenBytes())
+			}
+		}
+	}
+	met, all = counter.ExpertBytes()
+	return met, all, token
+}
+
 // MultiplyAdds returns the multiplications of weights with activations that a
 // token takes, the head's apart: a prompt needs that for its last token only.
 func (m *Model) MultiplyAdds() (blocks, head int) {

@@ -17,6 +17,7 @@ import (
 	"onebit/internal/bounded"
 	"onebit/internal/clock"
 	"onebit/internal/count"
+	"onebit/internal/sysinfo"
 	"onebit/internal/term"
 	"onebit/models"
 	"onebit/models/arch"
@@ -487,11 +488,21 @@ func (g *generation) summary() string {
 	s := fmt.Sprintf("prompt %s, %s; decode %s, %s; load %.4f s, ready after %.3f s, first token after %.3f s; %s%s",
 		count.Of(len(g.prompt), "token"), speed(len(g.prompt), g.promptDuration), count.Of(g.decoded(), "token"), speed(g.decoded(), g.decodeDuration),
 		g.opened.Seconds(), g.ready.Seconds(), g.first.Seconds(), g.memoryOf(g.session.Context()).note(), strings.Join(g.variants(), ", "))
-	s += speculationNote(g.speculator) + g.headNote() + g.gpuNote()
+	s += speculationNote(g.speculator) + g.headNote() + g.gpuNote() + g.expertNote()
 	if g.stop == "context" {
 		s += fmt.Sprintf("; the context of %d tokens is full", g.session.Context())
 	}
 	return s
+}
+
+// expertNote is the part of a summary that says how much of a model's experts the text has
+// met: what is resident of them, where memory has room.
+func (en *openModel) expertNote() string {
+	met, all, token := en.ExpertBytes()
+	if all == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; of %v of experts the text has met %v, %v a token", sysinfo.Bytes(all), sysinfo.Bytes(met), sysinfo.Bytes(token))
 }
 
 // speculationNote is the part of a summary that says what drafts were good for.

@@ -42,6 +42,13 @@ type MemoryCounter interface {
 	Taken() (weights, streams, promised int64)
 }
 
+// An ExpertCounter is an Engine that knows which experts have been multiplied.
+type ExpertCounter interface {
+	// ExpertBytes returns the bytes of experts that some text has met so far, each
+	// counted once, and of all.
+	ExpertBytes() (met, all int64)
+}
+
 // A HostMemory is an Engine or a Stream that shows its memory outside the Go heap: for
 // looking at from outside, and gone when the holder is closed.
 type HostMemory interface {

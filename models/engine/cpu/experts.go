@@ -22,6 +22,7 @@ type experts struct {
 	rows, cols int // of one
 	variant    *kernels.Variant
 	matrices   []*kernels.Matrix
+	met        []atomic.Bool // by expert: some text has chosen it
 	checked    atomic.Bool
 }
 
@@ -52,6 +53,7 @@ func (e *Engine) expertsOf(t formats.Tensor) (*experts, error) {
 	if size*t.Shape[0] != len(t.Data) {
 		return nil, e.source.Fault(t.Name, fmt.Errorf("is %s, whose scale is one of the whole tensor: experts want a format of blocks, such as tq2_0", t.Type.Name))
 	}
+	x.met = make([]atomic.Bool, t.Shape[0])
 	for i := range t.Shape[0] {
 		x.matrices = append(x.matrices, &kernels.Matrix{
 			Rows: x.rows, Cols: x.cols, Format: t.Type, Layout: v.Layout, Data: t.Data[i*size:][:size:size], Scale: 1,
@@ -65,6 +67,27 @@ func (e *Engine) expertsOf(t formats.Tensor) (*experts, error) {
 	}
 	e.markExpertsChecked(x)
 	return x, nil
+}
+
+// meet returns an expert's matrix, which is about to be multiplied.
+func (x *experts) meet(e int) *kernels.Matrix {
+	if !x.met[e].Load() { // so that threads do not take the line from each other
+		x.met[e].Store(true)
+	}
+	return x.matrices[e]
+}
+
+// ExpertBytes implements engine.ExpertCounter.
+func (e *Engine) ExpertBytes() (met, all int64) {
+	for _, x := range e.experts {
+		for i := range x.met {
+			all += int64(len(x.matrices[i].Data))
+			if x.met[i].Load() {
+				met += int64(len(x.matrices[i].Data))
+			}
+		}
+	}
+	return met, all
 }
 
 // markExpertsChecked says that somebody has looked at all of x's weights.
@@ -195,7 +218,7 @@ func (s *stream) routeOne(numbers []float32, products []engine.Product, n int) {
 		for k, e := range numbers {
 			at := k % n
 			s.products = append(s.products, kernels.Product{
-				Variant: m.variant, Matrix: m.matrices[int(e)], From: at, To: at + 1, Dst: dst.data[k*m.rows:][:m.rows],
+				Variant: m.variant, Matrix: m.meet(int(e)), From: at, To: at + 1, Dst: dst.data[k*m.rows:][:m.rows],
 			})
 		}
 	}
@@ -250,10 +273,10 @@ func (s *stream) routeMany(products []engine.Product, n int) {
 	for i, p := range products {
 		m := p.Weight.(*experts)
 		call.results[i] = grow(call.results[i], n*m.rows)
-		for e, matrix := range m.matrices {
+		for e := range m.matrices {
 			if from, to := call.first[e], call.first[e+1]; from < to {
 				s.products = append(s.products, kernels.Product{
-					Variant: m.variant, Matrix: matrix, From: from, To: to, Dst: call.results[i][from*m.rows : to*m.rows],
+					Variant: m.variant, Matrix: m.meet(e), From: from, To: to, Dst: call.results[i][from*m.rows : to*m.rows],
 				})
 			}
 		}
