@@ -62,6 +62,9 @@ type Tensor struct {
 type Result struct {
 	Tokens  int      // that went through the blocks
 	Tensors []Tensor // by input, block and order of use
+	// Choices are the routers', of models that have some. Where the test chose otherwise on
+	// its own, accumulated errors of experts compare different ones.
+	Choices map[Input]Choices
 	// Estimate compares the predictions of the test, running on its own, with
 	// the reference's.
 	Estimate perplexity.Estimate
@@ -293,7 +296,12 @@ func (r *run) compare(at place, test, reference []float32) {
 }
 
 func (r *run) result() *Result {
-	out := &Result{Tokens: r.tokens, Estimate: r.estimate}
+	out := &Result{Tokens: r.tokens, Estimate: r.estimate, Choices: map[Input]Choices{}}
+	for input, f := range r.followers {
+		if f.choices.Made > 0 {
+			out.Choices[input] = f.choices
+		}
+	}
 	for _, input := range []Input{Isolated, Accumulated} {
 		for _, at := range r.order {
 			if at.input == input {

@@ -2,7 +2,10 @@ package lockstep
 
 import (
 	"fmt"
+	"slices"
+
 	"onebit/models/engine"
+	"onebit/models/forward"
 )
 
 // A recorder observes the reference and keeps what a block computed.
@@ -35,6 +38,7 @@ type follower struct {
 	tensors   map[string]string // the block's projections by tensor; nil: look on
 	replace   bool              // the test goes on with the reference's values
 	at        int               // in the reference's results
+	choices   Choices
 	err       error
 }
 
@@ -55,11 +59,31 @@ func (f *follower) Observe(op engine.Op) {
 		}
 		expected := r.values[f.at]
 		f.at++
+		if result.Name == forward.RouteOp {
+			f.choices.count(result.Values, expected, op.Tokens)
+		}
 		if projection := f.tensors[result.Name]; projection != "" {
 			f.compare(op.Block, projection, result.Values, expected)
 		}
 		if f.replace {
 			copy(result.Values, expected)
+		}
+	}
+}
+
+// Choices are those of routers: of so many sets of experts, each a token's in a block, how
+// many are other sets than the reference's.
+type Choices struct{ Made, Changed int }
+
+// count compares the choices of n tokens: numbers of experts, and their weights.
+func (c *Choices) count(test, reference []float32, n int) {
+	width := len(test) / n
+	for i := range n {
+		ours, theirs := slices.Clone(test[i*width:][:width/2]), slices.Clone(reference[i*width:][:width/2])
+		slices.Sort(ours)
+		slices.Sort(theirs)
+		if c.Made++; !slices.Equal(ours, theirs) {
+			c.Changed++
 		}
 	}
 }
