@@ -47,6 +47,8 @@
 // kernels/vectors; models/train/lm makes language models of them, of which
 // models/gopher has two.
 //
+// models/verify tells whether another engine runs a model right, from its answers.
+//
 // models/modeltest has the forward passes once more, in float64, for tests, and
 // models/engine/enginetest is the test of any engine.
 //

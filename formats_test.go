@@ -21,6 +21,7 @@ var formatChoosers = map[string]string{
 	"models/heads.go":      "what heads are tried in",
 	"models/hf":            "what ternary checkpoints are read as",
 	"models/train":         "what training makes",
+	"models/verify":        "what engines have mistaken for each other",
 	"models/train/*":       "what training makes",
 	"formats/cellm/*":      "the one format that .cellm has a name for",
 	"kernels/q1":           "the family of one format",

@@ -40,6 +40,7 @@ var verbs = []cli.Verb{
 	newSite,
 	newSynth,
 	newTrain,
+	newVerify,
 	newVersion,
 }
 
@@ -50,7 +51,7 @@ const (
 )
 
 // oldSpellings are names that flags had. They are accepted, and shown nowhere.
-var oldSpellings = map[string]string{"i2s": "gguf-types", "n-gen": "tokens"}
+var oldSpellings = map[string]string{"i2s": "gguf-types", "n-gen": "tokens", "llama-bench": "engine", "llama-bench-args": "engine-args"}
 
 func newRoot() *cobra.Command {
 	root := cli.NewRoot("onebit VERB", "How fast, how big and how wrong a 1-bit or ternary language model runs here", verbs...)
