@@ -6,6 +6,10 @@
 //	llama-bench       JSON, JSON lines, CSV and Markdown     tools/llama-bench of github.com/ggml-org/llama.cpp
 //	google-benchmark  JSON                                   docs/user_guide.md of github.com/google/benchmark
 //	hyperfine         JSON                                   github.com/sharkdp/hyperfine
+//	sweep-bench       JSON lines                             examples/sweep-bench of github.com/ikawrakow/ik_llama.cpp
+//	ollama's bench    Go benchmark format                    cmd/bench of github.com/ollama/ollama
+//	LocalScore        JSON                                   github.com/Mozilla-Ocho/llamafile, github.com/cjpais/LocalScore
+//	llm-speed         JSON                                   cli/types.py of github.com/meadow-kun/llm-speed
 //
 // Nothing is invented. A repetition that the file holds is a sample. Where it
 // holds means alone, the mean is the only sample, and a warning says that the

@@ -21,7 +21,7 @@ type Kind struct {
 }
 
 // Kinds are all that Read knows.
-var Kinds = []Kind{llamaJSON, llamaLines, llamaCSV, llamaMarkdown, googleBenchmark, hyperfine}
+var Kinds = []Kind{llamaJSON, llamaLines, llamaCSV, llamaMarkdown, googleBenchmark, hyperfine, sweepBench, ollamaBench, localScore, llmSpeed}
 
 // maxFile is more than any of these programs writes.
 const maxFile = 64 << 20

@@ -47,6 +47,7 @@ func TestRoundTrip(t *testing.T) {
 	for file, want := range map[string]string{
 		"llama.json": llamaJSON.Name, "llama.jsonl": llamaLines.Name, "llama.csv": llamaCSV.Name, "llama.md": llamaMarkdown.Name,
 		"google.json": googleBenchmark.Name, "google-aggregates.json": googleBenchmark.Name, "hyperfine.json": hyperfine.Name,
+		"sweep.jsonl": sweepBench.Name, "ollama.txt": ollamaBench.Name, "localscore.json": localScore.Name, "llmspeed.json": llmSpeed.Name,
 	} {
 		r, kind := readFile(t, file)
 		if kind.Name != want {
