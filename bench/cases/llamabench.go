@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,12 +15,20 @@ import (
 	"onebit/bench"
 	"onebit/bench/names"
 	"onebit/bench/results"
+	"onebit/internal/sysinfo"
 )
 
-// A llamaBench is llama.cpp's llama-bench on one file. Its flags and the
-// fields of its JSON are those of tools/llama-bench/README.md and
-// llama-bench.cpp in github.com/ggml-org/llama.cpp.
+// An OtherEngine is a llama-bench: llama.cpp's, ik_llama.cpp's or bitnet.cpp's.
+type OtherEngine struct {
+	Name string // the value of the key variant
+	Path string
+}
+
+// A llamaBench is such a program on one file. Its flags and the fields of its JSON
+// are those of tools/llama-bench/README.md and llama-bench.cpp in
+// github.com/ggml-org/llama.cpp.
 type llamaBench struct {
+	OtherEngine
 	subject *subject
 	command string
 	err     error // why it can't measure this file
@@ -35,51 +44,63 @@ type llamaRun struct {
 	Gen         int     `json:"n_gen"`
 	Depth       int     `json:"n_depth"`
 	SamplesNs   []int64 `json:"samples_ns"`
+
+	peak int64 // resident bytes of the process; 0: not known
 }
 
-// addLlamaBench tries llama-bench on the file and puts its version in the
+// addOthers tries each of the other engines on the file and puts its version in the
 // header. That it is no program is an error; that it can't read the model is
 // for its cases to say.
-func (sub *subject) addLlamaBench(ctx context.Context, s *Suite) error {
-	if sub.opt.LlamaBench == "" || sub.Head != nil {
-		return nil // it takes the file as it is
+func (sub *subject) addOthers(ctx context.Context, s *Suite) error {
+	if sub.Head != nil {
+		return nil // they take the file as it is
 	}
-	path, err := exec.LookPath(sub.opt.LlamaBench)
-	if err != nil {
-		return fmt.Errorf("llama-bench: %w", err)
-	}
-	sub.llama = &llamaBench{subject: sub, command: path}
-	r, err := sub.llama.run(ctx, names.ModelTest{Kind: names.Decode, Tokens: 1}, 1)
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	sub.llama.err = err
-	if err == nil && len(s.Settings) == 0 {
-		version := fmt.Sprintf("build %d (%s)", r.BuildNumber, r.BuildCommit)
-		if r.Backends != "" { // which not every llama-bench says
-			version += ", backends " + r.Backends
+	for _, other := range sub.opt.Others {
+		path, err := exec.LookPath(other.Path)
+		if err != nil {
+			return fmt.Errorf("%s: %w", other.Name, err)
 		}
-		s.Settings = []results.Setting{{Key: "llama-bench", Value: version}}
-		if args := sub.opt.LlamaBenchArgs; len(args) > 0 {
-			s.Settings = append(s.Settings, results.Setting{Key: "llama-bench-args", Value: strings.Join(args, " ")})
+		l := &llamaBench{OtherEngine: other, subject: sub, command: path}
+		r, err := l.run(ctx, names.ModelTest{Kind: names.Decode, Tokens: 1}, 1)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		l.err = err
+		sub.others = append(sub.others, l)
+		if err == nil {
+			s.addVersion(other.Name, r, sub.opt.OtherFlags)
 		}
 	}
 	return nil
 }
 
-func (s *Suite) addLlamaBenchCase(sub *subject, t names.ModelTest, threads int, group string) {
-	if sub.llama == nil {
+// addVersion says once which build another engine is, and how it was called.
+func (s *Suite) addVersion(name string, r llamaRun, flags []string) {
+	if slices.ContainsFunc(s.Settings, func(set results.Setting) bool { return set.Key == name }) {
 		return
 	}
-	s.Cases = append(s.Cases, bench.Case{
-		Name:  names.ModelCase{Model: sub.Name, Variant: names.LlamaBench, Test: t, Threads: threads}.String(),
-		Group: group, Rates: []results.Metric{{Unit: results.TokenRate, Value: float64(t.Tokens)}},
-		// It starts, loads the model and warms up for each sample.
-		Expect: time.Second + 3*sub.configs(threads)[0].simdExpect(t), Single: true,
-		Setup: func(context.Context) (bench.Instance, error) {
-			return &llamaTest{llamaBench: sub.llama, ModelTest: t, threads: threads}, sub.llama.err
-		},
-	})
+	version := fmt.Sprintf("build %d (%s)", r.BuildNumber, r.BuildCommit)
+	if r.Backends != "" { // which not every llama-bench says
+		version += ", backends " + r.Backends
+	}
+	s.Settings = append(s.Settings, results.Setting{Key: name, Value: version})
+	if len(flags) > 0 {
+		s.Settings = append(s.Settings, results.Setting{Key: name + "-args", Value: strings.Join(flags, " ")})
+	}
+}
+
+func (s *Suite) addOtherCases(sub *subject, t names.ModelTest, threads int, group string) {
+	for _, l := range sub.others {
+		s.Cases = append(s.Cases, bench.Case{
+			Name:  names.ModelCase{Model: sub.Name, Variant: l.Name, Test: t, Threads: threads}.String(),
+			Group: group, Rates: []results.Metric{{Unit: results.TokenRate, Value: float64(t.Tokens)}},
+			// It starts, loads the model and warms up for each sample.
+			Expect: time.Second + 3*sub.configs(threads)[0].simdExpect(t), Single: true,
+			Setup: func(context.Context) (bench.Instance, error) {
+				return &llamaTest{llamaBench: l, ModelTest: t, threads: threads}, l.err
+			},
+		})
+	}
 }
 
 // A llamaTest is a test by llama-bench, one process for each operation. What
@@ -89,6 +110,7 @@ type llamaTest struct {
 	names.ModelTest
 	threads int
 	elapsed time.Duration
+	peak    int64 // bytes; 0: not known
 }
 
 func (l *llamaTest) Run(ctx context.Context, n int) error {
@@ -99,6 +121,7 @@ func (l *llamaTest) Run(ctx context.Context, n int) error {
 			return err
 		}
 		l.elapsed += time.Duration(r.SamplesNs[0])
+		l.peak = r.peak
 	}
 	return nil
 }
@@ -110,6 +133,14 @@ func (l *llamaTest) Elapsed() time.Duration { return l.elapsed }
 func (l *llamaTest) Verify(context.Context) ([]results.Metric, error) { return nil, nil }
 
 func (l *llamaTest) Close() error { return nil }
+
+// Probe is the peak memory of the last process, which each sample has for itself.
+func (l *llamaTest) Probe() []results.Metric {
+	if l.peak == 0 {
+		return nil
+	}
+	return []results.Metric{{Unit: results.PeakRSS, Value: float64(l.peak)}}
+}
 
 // run measures a test once, on CPUs alone.
 func (l *llamaBench) run(ctx context.Context, t names.ModelTest, threads int) (llamaRun, error) {
@@ -123,21 +154,47 @@ func (l *llamaBench) run(ctx context.Context, t names.ModelTest, threads int) (l
 	if t.Depth > 0 {
 		args = append(args, "-d", strconv.Itoa(t.Depth))
 	}
-	args = append(args, l.subject.opt.LlamaBenchArgs...)
+	args = append(args, l.subject.opt.OtherFlags...)
 	var out, stderr strings.Builder
 	cmd := exec.CommandContext(ctx, l.command, args...)
 	cmd.ExtraFiles, cmd.Stdout, cmd.Stderr = files, &out, &stderr
-	if err := cmd.Run(); err != nil {
-		return llamaRun{}, fmt.Errorf("llama-bench: %w: %s", err, lastLines(stderr.String()))
+	peak, err := runPeak(cmd)
+	if err != nil {
+		return llamaRun{}, fmt.Errorf("%s: %w: %s", l.Name, err, lastLines(stderr.String()))
 	}
 	r, err := parseLlama(strings.NewReader(out.String()))
+	r.peak = peak
 	if err != nil {
-		return r, fmt.Errorf("llama-bench: %w: it printed %.200q", err, out.String())
+		return r, fmt.Errorf("%s: %w: it printed %.200q", l.Name, err, out.String())
 	}
 	if r.Prompt != prompt || r.Gen != gen || r.Depth != t.Depth || r.Threads != threads {
-		return r, fmt.Errorf("llama-bench: it measured -p %d -n %d -d %d -t %d, not what it was asked for: %s", r.Prompt, r.Gen, r.Depth, r.Threads, strings.Join(args, " "))
+		return r, fmt.Errorf("%s: it measured -p %d -n %d -d %d -t %d, not what it was asked for: %s", l.Name, r.Prompt, r.Gen, r.Depth, r.Threads, strings.Join(args, " "))
 	}
 	return r, nil
+}
+
+// peakEvery is how often a process is asked for its peak: the last answer before its
+// end stands, and it loads its model long before.
+const peakEvery = 20 * time.Millisecond
+
+// runPeak runs a command, and returns the peak of its resident memory as the system
+// tells it while it runs; 0 where that is not told.
+func runPeak(cmd *exec.Cmd) (peak int64, err error) {
+	if err := cmd.Start(); err != nil {
+		return 0, err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	for {
+		if now := sysinfo.PeakOf(cmd.Process.Pid); now.OK() {
+			peak = max(peak, int64(now.V))
+		}
+		select {
+		case err := <-ended:
+			return peak, err
+		case <-time.After(peakEvery):
+		}
+	}
 }
 
 // parseLlama reads the one run in an array.

@@ -540,9 +540,47 @@ func llamaBenchPath(t *testing.T) string {
 	return path
 }
 
+func otherEngines(path string) []OtherEngine {
+	return []OtherEngine{{Name: names.LlamaBench, Path: path}}
+}
+
+// TestSeveralEngines runs two by turns with our own, each under its own name, with its
+// version.
+func TestSeveralEngines(t *testing.T) {
+	require.Unraced(t, "a process of its own measures")
+	path := llamaBenchPath(t)
+	s := modelsSuite(t, ModelsOptions{Tokens: 2, Threads: []int{1}, Others: []OtherEngine{{"llama.cpp", path}, {"bitnet.cpp", path}}}, "tiny")
+	if err := s.Select("/variant:(llama.cpp OR bitnet.cpp OR unrolled) /test:tg2"); err != nil {
+		t.Fatal(err)
+	}
+	res := runModels(t, s, 2)
+	groups := map[string]bool{}
+	for _, engine := range []string{"llama.cpp", "bitnet.cpp"} {
+		if got := res.Setting(engine); got != "build 4567 (0a1b2c3), backends CPU" {
+			t.Errorf("the header says of %s %q", engine, got)
+		}
+		n := 0
+		for _, sm := range res.Samples {
+			if sm.Name.Get("variant") == engine {
+				n++
+				groups[sm.Group] = true
+				if peak, ok := sm.Value(results.PeakRSS); ok && peak <= 0 {
+					t.Errorf("%s: a peak of %v", engine, peak)
+				}
+			}
+		}
+		if n != 2 {
+			t.Errorf("%d samples of %s, want 2", n, engine)
+		}
+	}
+	if len(groups) != 1 || len(res.Failures) > 0 {
+		t.Errorf("groups %v, failures %v", groups, res.Failures)
+	}
+}
+
 func TestLlamaBench(t *testing.T) {
 	require.Unraced(t, "a process of its own measures")
-	s := modelsSuite(t, ModelsOptions{Prompt: 8, Tokens: 2, Depths: []int{0, 16}, Threads: []int{1}, LlamaBench: llamaBenchPath(t)}, "tiny")
+	s := modelsSuite(t, ModelsOptions{Prompt: 8, Tokens: 2, Depths: []int{0, 16}, Threads: []int{1}, Others: otherEngines(llamaBenchPath(t))}, "tiny")
 	if err := s.Select("/variant:(llama-bench OR unrolled) -/test:load"); err != nil {
 		t.Fatal(err)
 	}
@@ -569,7 +607,7 @@ func TestLlamaBench(t *testing.T) {
 
 // What is added to llama-bench's arguments reaches it, and the header.
 func TestLlamaBenchArgs(t *testing.T) {
-	s := modelsSuite(t, ModelsOptions{Tokens: 2, Threads: []int{1}, LlamaBench: llamaBenchPath(t), LlamaBenchArgs: []string{"-fa", "1"}}, "tiny")
+	s := modelsSuite(t, ModelsOptions{Tokens: 2, Threads: []int{1}, Others: otherEngines(llamaBenchPath(t)), OtherFlags: []string{"-fa", "1"}}, "tiny")
 	if err := s.Select("/variant:llama-bench"); err != nil {
 		t.Fatal(err)
 	}
@@ -595,7 +633,7 @@ func TestLlamaBenchFails(t *testing.T) {
 	} {
 		t.Run(script, func(t *testing.T) {
 			t.Setenv(llamaScript, script)
-			s := modelsSuite(t, ModelsOptions{Tokens: 1, Threads: []int{1}, LlamaBench: path}, "tiny")
+			s := modelsSuite(t, ModelsOptions{Tokens: 1, Threads: []int{1}, Others: otherEngines(path)}, "tiny")
 			if err := s.Select("/variant:(llama-bench OR unrolled) /test:tg1"); err != nil {
 				t.Fatal(err)
 			}
@@ -608,7 +646,7 @@ func TestLlamaBenchFails(t *testing.T) {
 			}
 		})
 	}
-	_, err := Models(t.Context(), ModelsOptions{Files: []ModelFile{modelFile(t, "tiny")}, Tokens: 1, LlamaBench: path + ".missing", Host: small()})
+	_, err := Models(t.Context(), ModelsOptions{Files: []ModelFile{modelFile(t, "tiny")}, Tokens: 1, Others: otherEngines(path + ".missing"), Host: small()})
 	if err == nil || !strings.Contains(err.Error(), "llama-bench.missing") {
 		t.Errorf("no such program: %v", err)
 	}

@@ -74,10 +74,9 @@ type ModelsOptions struct {
 	// --variant, --head and --native; nil: the time to the first token is not
 	// measured.
 	RunCommand []string
-	// LlamaBench is llama.cpp's llama-bench, to be measured beside ours; "" if
-	// there is none.
-	LlamaBench     string
-	LlamaBenchArgs []string // to add to its own, such as -fa 1
+	// Others are llama-bench programs, to be measured beside ours.
+	Others     []OtherEngine
+	OtherFlags []string // to add to their own, such as -fa 1
 }
 
 // A Choice says which variants are measured.
@@ -108,7 +107,7 @@ func Models(ctx context.Context, opt ModelsOptions) (*Suite, error) {
 	for _, file := range opt.Files {
 		subject, err := newSubject(ctx, file, &opt)
 		if err == nil {
-			err = subject.addLlamaBench(ctx, s)
+			err = subject.addOthers(ctx, s)
 		}
 		if err != nil {
 			return nil, errors.Join(err, s.Close())
@@ -258,7 +257,7 @@ func (s *Suite) addTexts(store *store, kind string, configs []modelConfig) {
 				}))
 			}
 		}
-		s.addLlamaBenchCase(sub, t, threads, group)
+		s.addOtherCases(sub, t, threads, group)
 	}
 	s.Cases = append(s.Cases, ceiling)
 }

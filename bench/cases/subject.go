@@ -47,7 +47,7 @@ type subject struct {
 
 	generic  map[kernels.Scheme]*logits          // see genericLogits
 	lockstep map[kernels.Scheme]*lockstep.Result // see store.lockstep
-	llama    *llamaBench
+	others   []*llamaBench
 }
 
 // A linear is the format and the shape of a matrix.

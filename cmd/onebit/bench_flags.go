@@ -58,8 +58,9 @@ type benchFlags struct {
 	parallel   []int
 	drafts     int
 	lockstep   int
-	llamaBench string
-	llamaArgs  string
+	others     []string
+	otherFlags string
+	engines    []cases.OtherEngine
 
 	allVariants bool
 
@@ -95,7 +96,7 @@ func (f *benchFlags) check(cmd *cobra.Command) error {
 		return err
 	}
 	// An unset shell variable must not start the default run.
-	for _, name := range []string{"output", "model", "tokenizer", "machine", "gguf-types", "act", "preset", "llama-bench", "llama-bench-args", "host"} {
+	for _, name := range []string{"output", "model", "tokenizer", "machine", "gguf-types", "act", "preset", "engine", "engine-args", "host"} {
 		if flag := cmd.Flags().Lookup(name); flag.Changed && strings.Trim(flag.Value.String(), "[]") == "" {
 			return cli.Usagef("--%s is empty", name)
 		}

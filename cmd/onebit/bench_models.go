@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"onebit/bench/cases"
+	"onebit/bench/names"
+	"onebit/bench/results"
 	"onebit/cmd/internal/cli"
 	"onebit/formats"
 	"onebit/internal/cpu"
@@ -48,8 +50,8 @@ func (f *benchFlags) checkModels() error {
 	if f.drafts < 0 || f.drafts > models.MostDraft {
 		return cli.Usagef("--speculate=%d: give a number of tokens from 1 to %d", f.drafts, models.MostDraft)
 	}
-	if f.llamaArgs != "" && f.llamaBench == "" {
-		return cli.Usagef("--llama-bench-args are for the program of --llama-bench")
+	if f.otherFlags != "" && len(f.others) == 0 {
+		return cli.Usagef("--engine-args are for the programs of --engine")
 	}
 	for _, name := range f.presets {
 		if _, err := arch.LookupPreset(name); err != nil && !gopher.Has(name) {
@@ -60,8 +62,29 @@ func (f *benchFlags) checkModels() error {
 	if f.headTypes, err = parseHeads(f.heads); err != nil {
 		return err
 	}
+	if f.engines, err = parseEngines(f.others); err != nil {
+		return err
+	}
 	f.cacheType, err = parseCache(f.cache)
 	return err
+}
+
+// parseEngines takes NAME=PATH apart. A path alone has the program's name.
+func parseEngines(all []string) (engines []cases.OtherEngine, err error) {
+	for _, text := range all {
+		name, path, named := strings.Cut(text, "=")
+		if !named {
+			name, path = names.LlamaBench, text
+		}
+		switch {
+		case path == "" || !results.ValidKey(name) || results.CheckName("Model/variant="+name) != nil:
+			return nil, cli.Usagef("--engine %q: give the path of a llama-bench, or NAME=PATH with a name of lower-case letters, digits, dots and hyphens", text)
+		case slices.ContainsFunc(engines, func(e cases.OtherEngine) bool { return e.Name == name }):
+			return nil, cli.Usagef("--engine: two programs are called %s: give NAME=PATH", name)
+		}
+		engines = append(engines, cases.OtherEngine{Name: name, Path: path})
+	}
+	return engines, nil
 }
 
 // modelsSuite returns the cases of models, and what closes their files.
@@ -80,8 +103,8 @@ func (f *benchFlags) modelsSuite(cmd *cobra.Command, host sysinfo.Host) (suite *
 		Files: withHeads(files, f.headTypes), Prompt: count("n-prompt", f.prompt, 32), Tokens: count("tokens", f.tokens, 16), Depths: f.depths, Parallel: f.parallel, Drafts: f.drafts,
 		Lockstep: count("lockstep", f.lockstep, 16),
 		Choice:   f.choice(), Activations: f.activations, Threads: f.modelThreads(host), Features: cpu.Detected(), Host: host, Types: f.types, Cache: f.cacheType,
-		Again: f.again(), PhasesCommand: f.once(phasesVerb), RunCommand: childCommand("run"), LlamaBench: f.llamaBench,
-		LlamaBenchArgs: strings.Fields(f.llamaArgs), Tokenizer: f.tokenizer,
+		Again: f.again(), PhasesCommand: f.once(phasesVerb), RunCommand: childCommand("run"), Others: f.engines,
+		OtherFlags: strings.Fields(f.otherFlags), Tokenizer: f.tokenizer,
 	}
 	if f.cache != "" {
 		opt.RunCommand = append(opt.RunCommand, "--cache", f.cache)

@@ -48,7 +48,7 @@ the report says which.
 Speed is worth its error: where q8_32, llama.cpp's activation scheme, has a fast
 kernel, prompt and text are measured with it too, on all threads, and --act lists
 other schemes, the first of which is the main one. The error of each, against the
-reference engine, stands beside its speed. With --llama-bench, compare at q8_32
+reference engine, stands beside its speed. With --engine, compare at q8_32
 first.`
 
 	benchFilter = `Filters are written in benchproc's syntax over the parts of a benchmark's name;
@@ -120,7 +120,7 @@ func (v benchVerb) command() *cobra.Command {
 }
 
 // modelsFlags are of no use to kernels.
-var modelsFlags = []string{"preset", "tokenizer", "head", "cache", "all-variants", "n-prompt", "tokens", "n-depth", "parallel", "speculate", "lockstep", "llama-bench", "llama-bench-args"}
+var modelsFlags = []string{"preset", "tokenizer", "head", "cache", "all-variants", "n-prompt", "tokens", "n-depth", "parallel", "speculate", "lockstep", "engine", "engine-args"}
 
 // useless are the flags that measure nothing here.
 func (f *benchFlags) useless() []string {
@@ -182,8 +182,8 @@ func (f *benchFlags) register(flags *pflag.FlagSet) {
 	flags.IntVar(&f.drafts, "speculate", 0, "models: also decode from real texts, without drafts and with those of up to `N` tokens, with all threads (see run --speculate)")
 	flags.Lookup("speculate").NoOptDefVal = strconv.Itoa(models.UsualDraft)
 	flags.IntVar(&f.lockstep, "lockstep", 32, "models: tokens of text that go through the variants and the reference engine side by side, for the error of each block, 16 with --short, more where the model is small and trained; 0: none")
-	flags.StringVar(&f.llamaBench, "llama-bench", "", "models: measure the same files with the llama-bench at `PATH`, interleaved")
-	flags.StringVar(&f.llamaArgs, "llama-bench-args", "", "models: `ARGUMENTS` to add to llama-bench's, separated by spaces, such as '-fa 1'")
+	flags.StringArrayVar(&f.others, "engine", nil, "models: measure the same files with another engine's llama-bench at `NAME=PATH`, interleaved; repeatable")
+	flags.StringVar(&f.otherFlags, "engine-args", "", "models: `ARGUMENTS` to add to those of each --engine, separated by spaces, such as '-fa 1'")
 	for _, name := range f.useless() {
 		flags.MarkHidden(name)
 	}

@@ -17,6 +17,10 @@ type Faults struct {
 // ReadMemory looks at this process now.
 func ReadMemory() Memory { return readMemory() }
 
+// PeakOf returns the peak resident size of another process that still runs. Only Linux
+// tells it.
+func PeakOf(pid int) Value[Bytes] { return peakOf(pid) }
+
 // ReadHugeFiles returns how much of the mapped files this process reaches by
 // huge pages. It walks the page tables: some milliseconds.
 func ReadHugeFiles() Value[Bytes] { return readHugeFiles() }

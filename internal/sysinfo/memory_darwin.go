@@ -30,3 +30,5 @@ func readHugeAnon() Value[Bytes] { return unknown[Bytes]("macOS does not tell") 
 var errNoReset = errors.New("reset peak memory: macOS has no call for it; measure in a process of its own")
 
 func resetPeak() error { return errNoReset }
+
+func peakOf(int) Value[Bytes] { return unknown[Bytes]("only Linux tells it of another process") }

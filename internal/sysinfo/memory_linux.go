@@ -16,6 +16,11 @@ func readMemory() Memory {
 	}
 }
 
+func peakOf(pid int) Value[Bytes] {
+	file := fmt.Sprintf("/proc/%d/status", pid)
+	return kib(file, read(file), "VmHWM")
+}
+
 func readHugeFiles() Value[Bytes] { return rollup("FilePmdMapped") }
 
 func readHugeAnon() Value[Bytes] { return rollup("AnonHugePages") }
