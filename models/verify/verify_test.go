@@ -224,7 +224,7 @@ func TestPlantedFaults(t *testing.T) {
 	models := plantedModels(t)
 	planted := []struct{ model, fault string }{
 		{"bitnet", "silu"}, {"bitnet", "i2_s-arm"}, {"bitnet", "qk-rows"}, {"bitnet", "rope-pairs"},
-		{"bitnet", "no-attn-sub-norm"}, {"bitnet", "no-ffn-sub-norm"}, {"bitnet", "no-sub-norms"}, {"bitnet", "window-late"}, {"bitnet", "window-short"},
+		{"bitnet", "no-attn-sub-norm"}, {"bitnet", "no-ffn-sub-norm"}, {"bitnet", "no-sub-norms"}, {"bitnet", "window-late"}, {"untied", "window-short"},
 		{"untied", "tied-head"}, {"untied", "no-qk-norms"}, {"llama", "qk-rows"}, {"llama", "rope-pairs"}, {"llama", "no-bos"},
 		{"q2_0", "q2_0-groups"},
 	}
