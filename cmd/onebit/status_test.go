@@ -32,11 +32,13 @@ var failures = map[string]struct{ wrong, absent, malformed, taken string }{
 	"site":       {"", "none", "FILE", ""},
 	"synth":      {"nope -o out.gguf", "", "", "tiny -o FILE"},
 	"train":      {"nope -o out", "", "", "ternary -o FILE --steps 1"},
+	"verify":     {"", "none.gguf --logits FILE", "FILE --logits FILE", ""},
 	"version":    {"extra", "", "", ""},
 }
 
 // One rule holds for every verb: 2 if the command line is wrong, 1 if what it names can't
-// be read or written. A gate that can't compare is 2, since 1 says that something is worse.
+// be read or written. A gate that can't compare is 2, since 1 says that something is worse,
+// and so is a verdict that can't be given.
 func TestExitStatus(t *testing.T) {
 	t.Chdir(t.TempDir())
 	file := filepath.Join(t.TempDir(), "file.gguf")
@@ -54,7 +56,7 @@ func TestExitStatus(t *testing.T) {
 			continue
 		}
 		failed := 1
-		if verb.Name() == "gate" {
+		if verb.Name() == "gate" || verb.Name() == "verify" {
 			failed = 2
 		}
 		expect := func(status int, args string) {
