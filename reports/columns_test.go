@@ -2,7 +2,6 @@ package reports
 
 import (
 	"fmt"
-	"onebit/reports/doc"
 	"strings"
 	"testing"
 )
@@ -18,22 +17,27 @@ func TestColumnsWorkIsLinear(t *testing.T) {
 		}
 		return []byte(b.String())
 	}
-	cells := func(members []*member) (n int) {
-		for _, t := range []*doc.Table{caseTable(members, "X", maxRows)} {
-			for _, row := range t.Rows {
-				n += len(row)
-			}
-		}
-		return n
-	}
 	const cases = 20_000
 	a, b := fixture(t, text("a", cases)), fixture(t, text("b", cases))
-	if n := cells([]*member{{digest: newDigest(a)}}); n == 0 || n > maxCells {
-		t.Errorf("%d cells of one machine, for %d cases", n, cases)
-	}
 	// 20,000 keys of each are 800 million comparisons where each is looked for among the others.
 	f := newFleet(made(a, b))
-	if n := cells(f.members); n == 0 || n > 2*maxCells {
-		t.Errorf("%d cells of two machines, for %d cases each", n, cases)
+	for _, members := range [][]*member{{{digest: newDigest(a)}}, f.members} {
+		byMember := make([][]*caseStats, len(members))
+		for i, m := range members {
+			byMember[i] = m.ofBase("X")
+		}
+		keys, units := columnsOf(members, byMember)
+		if len(keys) != cases*len(members) || len(units) != 1 {
+			t.Errorf("%d keys and %d units of %d machines, for %d cases each", len(keys), len(units), len(members), cases)
+		}
+		// A cell is made for each column of each row: as many as a page may have make four rows, or two of each machine.
+		table := caseTable(members, "X", maxRows)
+		if n := len(table.Rows); n != 4 || n*(len(keys)+2) > 2*maxCells {
+			t.Errorf("%d rows of %d machines, want 4", n, len(members))
+		}
+		// Shown are the columns that a row has something in: its own key, the time and the number of samples.
+		if want := 4 + 2 + len(members) - 1; len(table.Columns) != want {
+			t.Errorf("%d columns of %d machines, want %d", len(table.Columns), len(members), want)
+		}
 	}
 }

@@ -182,22 +182,31 @@ type memberCase struct {
 	c      *caseStats
 }
 
-// caseTable has the cases of a benchmark, at most so many, with every unit that any of them has.
-func caseTable(members []*member, base string, most int) *doc.Table {
-	var keys, units uniqueList
-	byMember := make([][]*caseStats, len(members))
+// columnsOf are the keys and units that cases of any machine have.
+func columnsOf(members []*member, byMember [][]*caseStats) (keys, units []string) {
+	var allKeys, allUnits uniqueList
 	for i, m := range members {
-		if byMember[i] = m.ofBase(base); len(byMember[i]) == 0 {
+		if len(byMember[i]) == 0 {
 			continue
 		}
 		for _, k := range nameKeys(byMember[i]) {
-			keys.add(k)
+			allKeys.add(k)
 		}
 		for _, u := range m.unitsIn(byMember[i]) {
-			units.add(u)
+			allUnits.add(u)
 		}
 	}
-	most = rowsOf(most/len(members), len(keys.list)+len(units.list)+1)
+	return allKeys.list, allUnits.list
+}
+
+// caseTable has the cases of a benchmark, at most so many, with every unit that any of them has.
+func caseTable(members []*member, base string, most int) *doc.Table {
+	byMember := make([][]*caseStats, len(members))
+	for i, m := range members {
+		byMember[i] = m.ofBase(base)
+	}
+	keys, units := columnsOf(members, byMember)
+	most = rowsOf(most/len(members), len(keys)+len(units)+1)
 	var rows []memberCase
 	for i, m := range members {
 		for _, c := range byMember[i][:min(len(byMember[i]), most)] {
@@ -211,10 +220,10 @@ func caseTable(members []*member, base string, most int) *doc.Table {
 	if len(members) > 1 {
 		fields = append(fields, doc.Field[memberCase]{Label: "machine", Text: true, Cell: func(r memberCase) doc.Cell { return doc.Cell{Text: r.member.heading()} }})
 	}
-	for _, k := range keys.list {
+	for _, k := range keys {
 		fields = append(fields, doc.Field[memberCase]{Label: cmp.Or(k, "name"), Text: true, Cell: func(r memberCase) doc.Cell { return doc.Cell{Text: nameValue(r.c.name, k)} }})
 	}
-	for _, u := range units.list {
+	for _, u := range units {
 		fields = append(fields, doc.Field[memberCase]{Label: u, About: results.UnitOf(u).About, Cell: func(r memberCase) doc.Cell {
 			s, ok := r.c.stats[u]
 			if !ok {

@@ -9,6 +9,7 @@ import (
 
 	"onebit/bench/results"
 	"onebit/internal/require"
+	"onebit/reports/doc"
 )
 
 // BenchmarkReport renders 100,000 samples: of few cases, and of many.
@@ -69,8 +70,15 @@ func TestManySamplesMakeASmallPage(t *testing.T) {
 		if page.Len() > tt.most {
 			t.Errorf("%d shapes, %d rounds: a page of %d bytes, want at most %d", tt.shapes, tt.rounds, page.Len(), tt.most)
 		}
-		if n := strings.Count(page.String(), "<tr"); n > maxRows+500 {
-			t.Errorf("%d shapes: %d rows", tt.shapes, n)
+		rows := make(map[string]int) // by what a table's name begins with
+		for p := range docOf(t, res).All() {
+			if table, ok := p.(*doc.Table); ok && table.Only.In(doc.Page) {
+				kind, _, _ := strings.Cut(table.ID, "-")
+				rows[kind] += len(table.Rows)
+			}
+		}
+		if want := min(80*tt.shapes, maxRows); rows["cases"] != want || rows["rankings"] > mostRankings || rows["rankings"] == 0 {
+			t.Errorf("%d shapes: rows %v, want %d of cases and %d of rankings at most", tt.shapes, rows, want, mostRankings)
 		}
 	}
 }

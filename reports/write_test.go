@@ -133,8 +133,11 @@ func TestLargeResultsHaveASmallPage(t *testing.T) {
 	if err := printDoc(&page, d, "html", render.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if rows := strings.Count(page.String(), "<tr"); rows > 2*maxRows {
-		t.Errorf("%d rows in a page that should hold the rows of %d cases", rows, maxRows)
+	if rows, heads := strings.Count(page.String(), "<tr"), strings.Count(page.String(), "<thead>"); heads != 1 || rows-heads != maxRows {
+		t.Errorf("%d rows below %d heads in a page that should hold the rows of %d cases", rows-heads, heads, maxRows)
+	}
+	if n := strings.Count(page.String(), "<figure>"); n != maxFigures {
+		t.Errorf("%d figures, want %d", n, maxFigures)
 	}
 	for _, want := range []string{"4000 cases", "the first 1000", "--format csv", "The first 12 of 28 figures"} {
 		if !strings.Contains(page.String(), want) {
