@@ -42,11 +42,12 @@ func TestOneKindRecognises(t *testing.T) {
 	bench, model := fixture(t, small().results()), fixture(t, smallModels().results())
 	for want, s := range map[string]*Source{
 		"kernels": made(bench), "models": made(model), "fleet": made(bench, model), "machine": made(machineFile(t, 2, 1)),
-		"profile": made(fixture(t, []byte("report: profile\nBenchmarkOp/model=m 1 1 ns/op\n"))),
-		"kernel":  made(fixture(t, []byte("report: kernel\nBenchmarkKernel/level=l2 1 1 ns/op\n"))),
-		"history": made(fixture(t, []byte("report: history\n"))),
-		"compare": made(fixture(t, []byte("report: compare\n"))),
-		"tides":   made(fixture(t, []byte("report: tides\n"))),
+		"profile":  made(fixture(t, []byte("report: profile\nBenchmarkOp/model=m 1 1 ns/op\n"))),
+		"kernel":   made(fixture(t, []byte("report: kernel\nBenchmarkKernel/level=l2 1 1 ns/op\n"))),
+		"history":  made(fixture(t, []byte("report: history\n"))),
+		"compare":  made(fixture(t, []byte("report: compare\n"))),
+		"training": made(trainingFixture()),
+		"tides":    made(fixture(t, []byte("report: tides\n"))),
 	} {
 		var got []string
 		for _, k := range kindRegistry {

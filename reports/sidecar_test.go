@@ -108,6 +108,10 @@ func remadeGate(t *testing.T) remade {
 	return remade{GateDocument(res), []string{path}}
 }
 
+func trainingFixture() *results.Set {
+	return TrainingResults([]TrainingPoint{{2, 5.5, 7.25}, {4, 5, 6.5}}, TrainingScore{6.25, 140}, TrainingScore{5, 90}, results.Setting{Key: "model", Value: "small <b>"}, results.Setting{Key: "recipe", Value: "1 block"})
+}
+
 // Whatever its kind, a report is made again from the files in its folder, byte for byte.
 func TestEveryKindIsMadeAgain(t *testing.T) {
 	p, profiled := profileFixture()
@@ -122,6 +126,7 @@ func TestEveryKindIsMadeAgain(t *testing.T) {
 		"kernels": remadeRun(t, kernels), "models": remadeRun(t, models), "machine": remadeRun(t, machineFile(t, 2, 1)), "fleet": remadeRun(t, kernels, &there),
 		"gate": remadeGate(t), "compare": remadeComparison(t), "history": {h.Document(), []string{keep(t, new(results.Set), h.Sidecar())}},
 	}
+	all["training"] = remadeRun(t, trainingFixture())
 	path := keep(t, profiled, Sidecar{"profile", p})
 	all["profile"] = remade{ProfileDocument(p, profiled, profiles.Filter{}), []string{path}}
 	path = keep(t, timed, Sidecar{"kernel", k})

@@ -13,11 +13,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"onebit/bench/results"
 	"onebit/cmd/internal/cli"
 	"onebit/kernels"
 	"onebit/models/arch"
 	"onebit/models/train"
 	"onebit/models/train/lm"
+	"onebit/reports"
+	"onebit/reports/doc"
+	"onebit/reports/render"
 )
 
 // trainFlags are the flags of onebit train.
@@ -374,9 +378,29 @@ func (f *trainFlags) finish(cmd *cobra.Command, t *lm.Trainer) error {
 	}
 	r := trainResult{trainer: t, path: path, size: info.Size(), model: held, trigram: t.Trigram()}
 	if f.json {
-		return cli.PrintJSON(cmd.OutOrStdout(), r.document())
+		err = cli.PrintJSON(cmd.OutOrStdout(), r.document())
+	} else {
+		err = r.print(cmd.OutOrStdout())
 	}
-	return r.print(cmd.OutOrStdout())
+	return errors.Join(err, f.record(cmd, r.results()))
+}
+
+// record writes results.txt and the page beside the model.
+func (f *trainFlags) record(cmd *cobra.Command, res *results.Set) error {
+	path := filepath.Join(f.output, resultsName)
+	source := &reports.Source{Paths: []string{path}, Machines: []*results.Set{res}}
+	d, err := reports.Build(cmd.Context(), source)
+	if err != nil {
+		return err
+	}
+	if there, err := results.ReadFiles(cmd.Context(), path); !f.force && !errors.Is(err, fs.ErrNotExist) && (err != nil || !reports.IsTraining(there)) {
+		return fmt.Errorf("%s holds other results: the model is written, and no report of how it was trained", path)
+	}
+	if err := render.Folder(cmd.Context(), f.output, d, render.FolderOptions{Force: f.force, Beside: []doc.File{{Name: resultsName, Write: res.Write}}}); err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "report: %s\n", filepath.Join(f.output, "index.html"))
+	return nil
 }
 
 // shortDescription is a recipe in a few words.

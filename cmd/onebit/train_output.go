@@ -6,11 +6,13 @@ import (
 	"strings"
 	"time"
 
+	"onebit/bench/results"
 	"onebit/cmd/internal/cli"
 	"onebit/internal/clock"
 	"onebit/internal/count"
 	"onebit/internal/term"
 	"onebit/models/train/lm"
+	"onebit/reports"
 )
 
 // trainProgress tells how a run goes: a line at each point of the learning curve and,
@@ -117,4 +119,20 @@ func (r *trainResult) document() trainDocument {
 		Model: r.path, Bytes: r.size, Recipe: r.trainer.Recipe, Seconds: r.trainer.Spent().Seconds(),
 		HeldOut: r.model, Trigram: r.trigram, HeldOutSize: r.model.Bytes, Points: r.trainer.Points(),
 	}
+}
+
+// results are what the page is made of.
+func (r *trainResult) results() *results.Set {
+	var points []reports.TrainingPoint
+	for _, p := range r.trainer.Points() {
+		points = append(points, reports.TrainingPoint(p))
+	}
+	score := func(s lm.Score) reports.TrainingScore {
+		return reports.TrainingScore{BitsPerByte: s.BitsPerByte(), Perplexity: s.Perplexity()}
+	}
+	recipe := r.trainer.Recipe
+	return reports.TrainingResults(points, score(r.model), score(r.trigram),
+		results.Setting{Key: "model", Value: term.Text(recipe.Name)}, results.Setting{Key: "recipe", Value: term.Text(shortDescription(recipe, r.trainer.Model.Weights()))},
+		results.Setting{Key: "steps", Value: fmt.Sprintf("%d of %d × %d tokens", r.trainer.Step(), recipe.Batch, recipe.Context)},
+		results.Setting{Key: "seconds", Value: fmt.Sprintf("%.0f", r.trainer.Spent().Seconds())}, results.Setting{Key: "model-bytes", Value: fmt.Sprint(r.size)})
 }
