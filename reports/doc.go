@@ -4,8 +4,8 @@
 //	results.txt ── results.Read ── Source ── Build: the kind that recognises it ── Document ── render: a printer
 //
 // Every report is a pure function of the results: the same results give the same bytes. The kinds are kernels and models
-// (kernels.go, models.go: one run may hold both), machine, fleet (several machines), gate, compare, history, profile and
-// kernel.
+// (kernels.go, models.go: one run may hold both), machine, fleet (several machines), gate, compare, history, profile, kernel
+// and training.
 //
 // Profiles, histories and comparisons need more than samples hold. Their results name their kind and a [Sidecar], a file
 // in the same folder:

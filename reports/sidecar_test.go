@@ -2,6 +2,8 @@ package reports
 
 import (
 	"bytes"
+	"encoding/csv"
+	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
@@ -112,8 +114,9 @@ func trainingFixture() *results.Set {
 	return TrainingResults([]TrainingPoint{{2, 5.5, 7.25}, {4, 5, 6.5}}, TrainingScore{6.25, 140}, TrainingScore{5, 90}, results.Setting{Key: "model", Value: "small <b>"}, results.Setting{Key: "recipe", Value: "1 block"})
 }
 
-// Whatever its kind, a report is made again from the files in its folder, byte for byte.
-func TestEveryKindIsMadeAgain(t *testing.T) {
+// everyKind has a report of each kind.
+func everyKind(t *testing.T) map[string]remade {
+	t.Helper()
 	p, profiled := profileFixture()
 	k, timed := kernelPageFixture()
 	timed.Samples = []results.Sample{{Name: results.ParseName(k.Runs[0].Name), Iters: 1, Values: []results.Metric{{Unit: results.NsPerOp, Value: 100}}}}
@@ -131,6 +134,46 @@ func TestEveryKindIsMadeAgain(t *testing.T) {
 	all["profile"] = remade{ProfileDocument(p, profiled, profiles.Filter{}), []string{path}}
 	path = keep(t, timed, Sidecar{"kernel", k})
 	all["kernel"] = remade{KernelDocument(k, timed), []string{path}}
+	return all
+}
+
+// Whatever its kind, a report is printed in every form, and its values are those of its kind.
+func TestEveryKindHasEveryForm(t *testing.T) {
+	said := map[string]string{ // in JSON
+		"kernels": `"vs_best"`, "models": `"vs_best"`, "machine": `"cases"`, "fleet": `"machines"`, "gate": `"findings"`, "compare": `"verdict"`,
+		"history": `"changes"`, "profile": `"could_be_won"`, "kernel": `"cycles_per_128_weights"`, "training": `"bits/byte"`,
+	}
+	for kind, r := range everyKind(t) {
+		d, err := Build(t.Context(), readBack(t, r.paths...))
+		if err != nil {
+			t.Errorf("%s: %v", kind, err)
+			continue
+		}
+		for _, p := range render.Printers() {
+			var b bytes.Buffer
+			if err := p.Print(t.Context(), &b, d, render.Options{Width: 80}); err != nil || b.Len() < 60 {
+				t.Errorf("%s as %s: %d bytes, %v", kind, p.Name, b.Len(), err)
+			}
+			switch p.Name {
+			case "json":
+				if said[kind] == "" || !json.Valid(b.Bytes()) || !strings.Contains(b.String(), said[kind]) {
+					t.Errorf("%s: the JSON is not valid, or lacks %q", kind, said[kind])
+				}
+			case "csv", "samples":
+				if lines, err := csv.NewReader(&b).ReadAll(); err != nil || len(lines) < 2 {
+					t.Errorf("%s as %s: %d lines, %v", kind, p.Name, len(lines), err)
+				}
+			}
+		}
+		if len(d.First) == 0 || d.First[0].Verdict == "" && d.First[0].Table == nil {
+			t.Errorf("%s has no first screen", kind)
+		}
+	}
+}
+
+// Whatever its kind, a report is made again from the files in its folder, byte for byte.
+func TestEveryKindIsMadeAgain(t *testing.T) {
+	all := everyKind(t)
 	for _, kind := range kindRegistry {
 		if kind.Name == "tides" {
 			continue // this test's own

@@ -16,7 +16,12 @@ import (
 func init() {
 	register(Printer{"json", "json", "what the tables are made of, for programs", printJSON})
 	register(Printer{"csv", "csv", "medians and intervals, a line per case and unit", func(_ context.Context, w io.Writer, d *doc.Document, _ Options) error { return writeCSV(w, d.Records) }})
-	register(Printer{"samples", "csv", "every sample as CSV", func(_ context.Context, w io.Writer, d *doc.Document, _ Options) error { return writeCSV(w, d.Samples) }})
+	register(Printer{"samples", "csv", "every sample as CSV, or the same as csv where a report keeps none", func(_ context.Context, w io.Writer, d *doc.Document, _ Options) error {
+		if d.Samples == nil {
+			return writeCSV(w, d.Records)
+		}
+		return writeCSV(w, d.Samples)
+	}})
 }
 
 // printJSON writes one document, without what a terminal would obey.
