@@ -63,15 +63,13 @@ func TestEveryGeneratedFileHasAGenerator(t *testing.T) {
 	}
 }
 
-// What attention fetches ahead, it fetches into the level that suits the CPU: there are
-// as many fetches into level 2 as into level 1.
-func TestAttentionFetchesChoose(t *testing.T) {
+// What attention fetches ahead, it fetches into level 2, on every CPU: level 1 cost a third of decoding.
+func TestAttentionFetchesIntoLevel2(t *testing.T) {
 	code, _, err := asm.Compile("cpu", attention.Generate)
 	if err != nil {
 		t.Fatal(err)
 	}
-	into1, into2 := bytes.Count(code, []byte("PREFETCHT0")), bytes.Count(code, []byte("PREFETCHT1"))
-	if into1 != into2 || into1 == 0 {
-		t.Errorf("%d fetches into level 1, %d into level 2", into1, into2)
+	if bytes.Contains(code, []byte("PREFETCHT0")) || !bytes.Contains(code, []byte("PREFETCHT1")) {
+		t.Error("attention fetches into level 1, or nothing")
 	}
 }
