@@ -464,9 +464,6 @@ func unlikeCases(old, new *results.Set) func(noise.Compared) bool {
 // states: those of one state are within a tenth.
 const otherState = 1.5
 
-// farBehind is how many times as long as the best of its work a case takes that needs no telling apart.
-const farBehind = 10
-
 // coarseCases tells which cases take ten times as long as others of the same work and condition: bench
 // leaves them few operations a sample.
 func coarseCases(cases []noise.Compared) func(noise.Compared) bool {
@@ -480,7 +477,7 @@ func coarseCases(cases []noise.Compared) func(noise.Compared) bool {
 			fastest[work(p)] = p.New.Center
 		}
 	}
-	return func(p noise.Compared) bool { return p.New.Center > farBehind*fastest[work(p)] }
+	return func(p noise.Compared) bool { return p.New.Center > noise.FarBehind*fastest[work(p)] }
 }
 
 // familyOf names the cases that one change of the program is likely to meet together: those of a variant

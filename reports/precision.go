@@ -34,7 +34,7 @@ func LooseRatios(res *results.Set, precision float64) (loose []LooseRatio, of in
 			s, ok := d.rank(t, p)
 			for i := 1; ok && i < len(s.ranked); i++ {
 				diff, name := s.diffs[i], s.ranked[i].name.Full
-				if diff.Ratio > farBehind {
+				if diff.Ratio > noise.FarBehind {
 					continue
 				}
 				of++

@@ -152,7 +152,7 @@ type Changes struct {
 //     class has not: groups are measured one after another, and so differ by more
 //     than neighbours. Of a subject, such as a format, the median of its
 //     neighbourhoods is judged, where there are subjects enough to tell by how much
-//     they differ.
+//     they differ, and the runs are alike for half of its cases.
 //   - Cases and families are called different such that of what is, a share of 5%
 //     is expected to be false (Benjamini and Hochberg, Controlling the false
 //     discovery rate, Journal of the Royal Statistical Society B 57, 1995). Where
@@ -262,6 +262,9 @@ func (ch *Changes) judge(contrasts []*contrast, groups, subjects []common) {
 			tests = whole
 		}
 		x.Change = changeOf(x.log, x.own, x.own, x.scale, x.tails(), tests)
+		if x.Kind == Subject && 2*x.unlike > len(x.Cases) {
+			x.P = 1 // two disturbed runs differ in whole formats
+		}
 		ch.Families = append(ch.Families, x.FamilyChange)
 	}
 	ch.discover()

@@ -54,6 +54,7 @@ func (near neighbourhood) share() {
 type common struct {
 	FamilyChange    // not yet judged
 	log, own, scale float64
+	unlike          int // of the cases
 }
 
 // commonOf are those of the neighbourhoods that tell, and of the subjects, each the median of
@@ -68,6 +69,9 @@ func commonOf(all []neighbourhood) (near, subjects []common) {
 		for _, c := range n {
 			if c.place >= 0 {
 				x.Cases, aparts = append(x.Cases, c.place), append(aparts, c.apart)
+				if c.Unlike {
+					x.unlike++
+				}
 			}
 		}
 		if len(n.fine()) < leastPooled || len(x.Cases) < 2 {
@@ -86,6 +90,7 @@ func commonOf(all []neighbourhood) (near, subjects []common) {
 		}
 		parts[at] = append(parts[at], x)
 		subjects[at].Cases = append(subjects[at].Cases, x.Cases...)
+		subjects[at].unlike += x.unlike
 	}
 	for i, of := range parts {
 		logs, owns := make([]float64, len(of)), make([]float64, len(of))

@@ -48,12 +48,12 @@ func neighbourRun(rng *rand.Rand, slow func(group int, variant string) float64) 
 	return cases, ceilings
 }
 
-func compareNeighbours(rng *rand.Rand, slow func(group int, variant string) float64) *Changes {
+func compareNeighbours(rng *rand.Rand, disturbed bool, slow func(group int, variant string) float64) *Changes {
 	both := func(old, new []Estimate) []Compared {
 		out := make([]Compared, len(old))
 		for i := range old {
 			format := old[i].Name.Get("format")
-			out[i] = Compared{Old: old[i], New: new[i], Family: old[i].Name.Get("variant") + " of " + format, Subject: format}
+			out[i] = Compared{Old: old[i], New: new[i], Family: old[i].Name.Get("variant") + " of " + format, Subject: format, Unlike: disturbed}
 		}
 		return out
 	}
@@ -80,7 +80,7 @@ func TestNeighbours(t *testing.T) {
 		rng, right := rand.New(rand.NewPCG(1, 2)), 0
 		const comparisons = 20
 		for range comparisons {
-			found := compareNeighbours(rng, func(group int, variant string) float64 {
+			found := compareNeighbours(rng, false, func(group int, variant string) float64 {
 				if group == c.group && (variant == c.variant || c.variant == "" && variant != "read") {
 					return math.Log(c.factor)
 				}
@@ -99,6 +99,18 @@ func TestNeighbours(t *testing.T) {
 		}
 		if right < comparisons-2 {
 			t.Errorf("%q of group %d times %v: %d of %d comparisons say that and nothing else", c.variant, c.group, c.factor, right, comparisons)
+		}
+	}
+}
+
+// TestSubjectsOfDisturbedRuns: what disturbed runs differ by in all of a format is no verdict on it.
+func TestSubjectsOfDisturbedRuns(t *testing.T) {
+	found := compareNeighbours(rand.New(rand.NewPCG(1, 2)), true, func(group int, _ string) float64 {
+		return map[int]float64{6: math.Log(4)}[group]
+	})
+	for _, f := range found.Families {
+		if f.Kind == Subject && f.Sign != 0 {
+			t.Errorf("%s is named: %+v", f.Name, f.Change)
 		}
 	}
 }
