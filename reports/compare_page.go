@@ -29,7 +29,7 @@ func (c *Comparison) Document(all bool) *doc.Document {
 	d.Add(cases)
 	d.Add(c.casesSection("memory", "Peak memory beyond its noise", "Layouts whose peak differs.", moved(c.Memory)))
 	d.Add(c.exactSection(all), c.ceilingsSection())
-	return d.Settle()
+	return d.NameParts()
 }
 
 // ranking has what is surest first: variants as a whole and the cases that changed alone, or cases where there are none.

@@ -247,7 +247,7 @@ func GateDocument(res *gate.Results) *doc.Document {
 			newTable("unjudged-table", "", "Nobody has said whether more or less of these units is better.", list, g.fields())))
 	}
 	d.Add(g.leftOutSection(), g.rulesSection(), g.howSection())
-	return d.Settle()
+	return d.NameParts()
 }
 
 // records has a line per finding.

@@ -59,7 +59,7 @@ func (v HistoryView) Document() *doc.Document {
 		how.Add((&doc.Section{ID: "notes", Heading: "Files left out, and the source of the order", Only: doc.Page | doc.Markdown}).Add(doc.List(v.Notes)))
 	}
 	d.Add(series, how)
-	return d.Settle()
+	return d.NameParts()
 }
 
 func (v *HistoryView) subtitle() string {

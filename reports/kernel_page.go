@@ -54,7 +54,7 @@ func KernelDocument(k *profiles.Kernel, res *results.Set) *doc.Document {
 		x.Add((&doc.Section{ID: "sampled", Heading: "Functions"}).Add(kernelFunctionSheet(k)))
 	}
 	x.Add(kernelLoop(k), kernelCode(k), kernelHow(k, d))
-	return x.Settle()
+	return x.NameParts()
 }
 
 // kernelFirst says what bounds the kernel, and shows what was measured beside the bounds.

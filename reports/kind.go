@@ -59,5 +59,5 @@ func Build(ctx context.Context, s *Source) (*doc.Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	return d.Settle(), nil
+	return d.NameParts(), nil
 }

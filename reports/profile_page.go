@@ -85,7 +85,7 @@ func ProfileDocument(p *profiles.Profile, res *results.Set, filter profiles.Filt
 	if command := res.Setting("command"); command != "" {
 		x.Add((&doc.Section{ID: "reproduce", Heading: "Reproduce", Only: doc.Page}).Add(doc.Code(command)))
 	}
-	return x.Settle()
+	return x.NameParts()
 }
 
 // profiledOn says what the operations ran on.

@@ -36,10 +36,10 @@ type conversation struct {
 	prompt     string           // what asks for a turn, among the remarks
 	interrupts <-chan os.Signal // each ends a reply, or the conversation
 
-	marked   int // tokens after which the session was marked; 0: it was not
-	messages []tokenizer.Message
-	held     []int // the tokens in the session
-	replies  []*generation
+	marked    int // tokens after which the session was marked; 0: it was not
+	messages  []tokenizer.Message
+	inSession []int // the tokens in the session
+	replies   []*generation
 }
 
 // converse is run for a person who takes turns with the model.
@@ -148,7 +148,7 @@ func (c *conversation) reply(ctx context.Context, text string) error {
 	if err != nil || ids == nil {
 		return err
 	}
-	kept, err := c.goBack(min(common(c.held, ids), len(ids)-1))
+	kept, err := c.goBack(min(common(c.inSession, ids), len(ids)-1))
 	if err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func (c *conversation) reply(ctx context.Context, text string) error {
 	for _, t := range g.tokens {
 		ids = append(ids, t.ID)
 	}
-	c.held = ids[:c.session.Position()]
+	c.inSession = ids[:c.session.Position()]
 	switch {
 	case g.stop == "error" || ctx.Err() != nil:
 		return err

@@ -9,7 +9,7 @@ import "unicode/utf8"
 // space that SentencePiece puts before one.
 type Decoder struct {
 	tokenizer *Tokenizer
-	held      []byte
+	pending   []byte
 }
 
 // NewDecoder returns a Decoder for one stream of tokens.
@@ -17,18 +17,18 @@ func (t *Tokenizer) NewDecoder() *Decoder { return &Decoder{tokenizer: t} }
 
 // Next returns the text that a token completes, which may be none.
 func (d *Decoder) Next(id int) string {
-	d.held = d.tokenizer.AppendToken(d.held, id)
-	n := len(d.held) - unfinished(d.held)
-	text := string(d.held[:n])
-	d.held = append(d.held[:0], d.held[n:]...)
+	d.pending = d.tokenizer.AppendToken(d.pending, id)
+	n := len(d.pending) - unfinished(d.pending)
+	text := string(d.pending[:n])
+	d.pending = append(d.pending[:0], d.pending[n:]...)
 	return text
 }
 
 // Flush returns what is held back: the bytes of a character whose rest never
 // came. The Decoder can be used again.
 func (d *Decoder) Flush() string {
-	text := string(d.held)
-	d.held = d.held[:0]
+	text := string(d.pending)
+	d.pending = d.pending[:0]
 	return text
 }
 

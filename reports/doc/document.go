@@ -212,8 +212,8 @@ func (d *Document) Figures() []*Figure {
 	return all
 }
 
-// Settle gives every section, table and figure a name of its own: names that come from a results file may be alike.
-func (d *Document) Settle() *Document {
+// NameParts gives every section, table and figure a name of its own: names that come from a results file may be alike.
+func (d *Document) NameParts() *Document {
 	ids, files := make(figure.FileNames), make(figure.FileNames)
 	for p := range d.All() {
 		switch p := p.(type) {
