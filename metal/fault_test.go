@@ -148,15 +148,7 @@ func TestPlantedMistakes(t *testing.T) {
 	}
 	one := Size{1, 1, 1}
 	kernel := func(source string) *Pipeline {
-		l, err := d.Compile("#include <metal_stdlib>\nusing namespace metal;\nkernel void f(device float4 *x [[buffer(0)]]" + source)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { l.Close() })
-		p, err := l.Pipeline("f", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		_, p := compiled(t, d, "#include <metal_stdlib>\nusing namespace metal;\nkernel void f(device float4 *x [[buffer(0)]]"+source, "f", nil)
 		return p
 	}
 	quads := kernel(") { x[0] *= 2.0f; }")

@@ -81,17 +81,24 @@ type adder struct {
 	n         int
 }
 
-func newAdder(t *testing.T, d *Device, n int, scale float32) *adder {
+// compiled returns a kernel of a source, and its library.
+func compiled(t *testing.T, d *Device, source, function string, constants Constants) (*Library, *Pipeline) {
 	t.Helper()
-	lib, err := d.Compile(shader)
+	lib, err := d.Compile(source)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { lib.Close() })
-	p, err := lib.Pipeline("vector_add", Constants{0: scale})
+	p, err := lib.Pipeline(function, constants)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return lib, p
+}
+
+func newAdder(t *testing.T, d *Device, n int, scale float32) *adder {
+	t.Helper()
+	lib, p := compiled(t, d, shader, "vector_add", Constants{0: scale})
 	add := &adder{device: d, library: lib, pipeline: p, n: n}
 	add.a, add.b, add.sum = newFloats(t, d, n), newFloats(t, d, n), newFloats(t, d, n)
 	for i := range n {
@@ -311,15 +318,7 @@ func TestCloseBeforeCommit(t *testing.T) {
 func TestArgumentsStay(t *testing.T) {
 	d := open(t)
 	add := newAdder(t, d, 10, 1)
-	lib, err := d.Compile("#include <metal_stdlib>\nusing namespace metal;\nkernel void twice(device float *x [[buffer(2)]], uint i [[thread_position_in_grid]]) { x[i] *= 2.0f; }\n")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer lib.Close()
-	twice, err := lib.Pipeline("twice", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, twice := compiled(t, d, "#include <metal_stdlib>\nusing namespace metal;\nkernel void twice(device float *x [[buffer(2)]], uint i [[thread_position_in_grid]]) { x[i] *= 2.0f; }\n", "twice", nil)
 	c := add.commands(t)
 	add.encode(c, add.a, add.b, add.sum)
 	c.Use(twice)
@@ -468,15 +467,7 @@ kernel void f(device float *x [[buffer(0)]], uint i [[thread_position_in_grid]])
 }
 `
 	d := open(t)
-	lib, err := d.Compile(source)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer lib.Close()
-	p, err := lib.Pipeline("f", Constants{0: true, 1: int32(-3), 2: uint32(7), 3: float32(0.5)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, p := compiled(t, d, source, "f", Constants{0: true, 1: int32(-3), 2: uint32(7), 3: float32(0.5)})
 	x := newFloats(t, d, 1)
 	floats(x)[0] = 2
 	c, err := d.NewCommands()
@@ -496,22 +487,14 @@ kernel void f(device float *x [[buffer(0)]], uint i [[thread_position_in_grid]])
 // Floats are not reordered, nor replaced: what a rounding lost is told by it.
 func TestSafeMath(t *testing.T) {
 	d := open(t)
-	lib, err := d.Compile(`#include <metal_stdlib>
+	_, p := compiled(t, d, `#include <metal_stdlib>
 using namespace metal;
 #pragma METAL fp contract(off)
 kernel void lost(device float *x [[buffer(0)]]) {
 	const float sum = x[0] + x[1];
 	x[2] = x[1] - (sum - x[0]);
 }
-`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer lib.Close()
-	p, err := lib.Pipeline("lost", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+`, "lost", nil)
 	x := newFloats(t, d, 3)
 	copy(floats(x), []float32{1, 0x1p-30})
 	c, err := d.NewCommands()
@@ -582,15 +565,7 @@ kernel void reverse(device float *x [[buffer(0)]], threadgroup float *room [[thr
 }
 `
 	d := open(t)
-	lib, err := d.Compile(source)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer lib.Close()
-	p, err := lib.Pipeline("reverse", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, p := compiled(t, d, source, "reverse", nil)
 	x := newFloats(t, d, 64)
 	for i := range floats(x) {
 		floats(x)[i] = float32(i)

@@ -250,7 +250,7 @@ var mistakes = []mistake{
 	{"silu without its sign", "metal/shaders/operations.metal",
 		"gate[i] / (1 + precise::exp(-gate[i]))", "gate[i] / (1 + precise::exp(gate[i]))", "metal/shaders", "TestGates"},
 	{"attention looks one position too far", "metal/shaders/attention.metal",
-		"attend_range(s, h, 0, a.position + group.y + 1", "attend_range(s, h, 0, a.position + group.y + 2", "metal/shaders", "TestAttention"},
+		"attend_range(s, h, first_of(a, n), n, weights", "attend_range(s, h, first_of(a, n), n + 1, weights", "metal/shaders", "TestAttention"},
 	{"a value of q8_0 without its scale", "metal/shaders/attention.metal",
 		"float(((device const char *)cache)[at]) * float(scales[at / 32])", "float(((device const char *)cache)[at])", "metal/shaders", "TestAttention"},
 	{"the window forgets its oldest", "metal/shaders/delta.metal",

@@ -8,6 +8,7 @@ struct Attention {
 	uint dim;              // of a head
 	uint position;         // of the batch's first column
 	float scale;           // of the products, 1/√dim
+	uint window;           // positions that a column sees at most, its own the last; 0: all
 };
 
 constant uint cache_type [[function_constant(0)]];
@@ -163,7 +164,10 @@ static void attend_range(thread State &s, thread const Head &h, uint from, uint 
 	}
 }
 
-// y = softmax(q·Kᵀ·scale)·V over all positions up to the column's own. Grid: heads ×
+// first_of returns the first position that is seen of n.
+static uint first_of(constant Attention &a, uint n) { return a.window != 0 && n > a.window ? n - a.window : 0; }
+
+// y = softmax(q·Kᵀ·scale)·V over the positions up to the column's own. Grid: heads ×
 // columns threadgroups, of a power of two threads, 256 at most and at least a quarter
 // of dim. Scales are those of a cache in q8_0; others need buffers there all the same.
 kernel void attend(device const float *q           [[buffer(0)]],
@@ -180,8 +184,9 @@ kernel void attend(device const float *q           [[buffer(0)]],
 	threadgroup float room[most_threads];
 	const ulong column = (ulong(group.y) * a.heads + group.x) * a.dim;
 	const Head h = {q + column, keys, values, key_scales, value_scales, a.dim, a.key_heads * a.dim, group.x / (a.heads / a.key_heads) * a.dim, a.scale};
+	const uint n = a.position + group.y + 1;
 	State s;
-	attend_range(s, h, 0, a.position + group.y + 1, weights, room, i, size.x);
+	attend_range(s, h, first_of(a, n), n, weights, room, i, size.x);
 	for (uint slot = 0; slot < slots; slot++) {
 		const uint k = slot * size.x + i;
 		if (k < a.dim) y[column + k] = s.out[slot] / s.sum;
@@ -217,7 +222,7 @@ kernel void attend_parts(device const float *q           [[buffer(0)]],
 	const Head h = {q + head * a.dim, keys, values, key_scales, value_scales, a.dim, a.key_heads * a.dim, group.x / (a.heads / a.key_heads) * a.dim, a.scale};
 	const uint n = a.position + group.y + 1, from = group.z * parts.span;
 	State s;
-	attend_range(s, h, from, min(from + parts.span, n), weights, room, i, size.x);
+	attend_range(s, h, max(from, first_of(a, n)), min(from + parts.span, n), weights, room, i, size.x);
 	for (uint slot = 0; slot < slots; slot++) {
 		const uint k = slot * size.x + i;
 		if (k < a.dim) outs[part * a.dim + k] = s.out[slot];

@@ -18,6 +18,7 @@ import (
 type attentionShape struct {
 	Heads, KeyHeads, Dim, Position uint32
 	Scale                          float32
+	Window                         uint32
 }
 
 func (a attentionShape) width() int { return int(a.KeyHeads * a.Dim) }
@@ -118,7 +119,11 @@ func (a attentionShape) want(q, keys, values []float32, threads, parts int) (wan
 		column, key := head/int(a.Heads), head%int(a.Heads)/int(a.Heads/a.KeyHeads)*dim
 		n := int(a.Position) + column + 1
 		weights, sum, worst := make([]float64, n), 0.0, 0.0
-		for p := range n {
+		first := 0
+		if a.Window > 0 {
+			first = max(0, n-int(a.Window))
+		}
+		for p := first; p < n; p++ {
 			var score, size float64
 			for k, x := range q[head*dim : (head+1)*dim] {
 				product := float64(x) * float64(keys[p*width+key+k]) * float64(a.Scale)
@@ -147,6 +152,8 @@ func TestAttention(t *testing.T) {
 			{Heads: 4, KeyHeads: 2, Dim: 6, Position: 5},
 			{Heads: 3, KeyHeads: 1, Dim: 128, Position: 95},
 			{Heads: 2, KeyHeads: 2, Dim: 80, Position: 31},
+			{Heads: 2, KeyHeads: 1, Dim: 16, Position: 70, Window: 33},
+			{Heads: 2, KeyHeads: 1, Dim: 16, Position: 1, Window: 2},
 		} {
 			if format == formats.Q8_0 {
 				a.Dim = (a.Dim + 31) / 32 * 32

@@ -66,7 +66,7 @@ func clang(t *testing.T, source string) string {
 // sources are all that Metal compiles, by their files.
 var sources = map[string]string{
 	"matvec": MatVec, "planes": Planes, "bytes": Bytes, "matrices": Matrices, "heads": Heads, "quantize": Quantize, "operations": Operations,
-	"attention": Attention, "top": Top, "delta": Delta, "hadamard": Hadamard,
+	"attention": Attention, "experts": Experts, "top": Top, "delta": Delta, "hadamard": Hadamard,
 }
 
 // All files are among the sources, and no float operation of theirs is contracted.

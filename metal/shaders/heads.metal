@@ -160,3 +160,27 @@ kernel void matvec_dense(device const uchar *weights [[buffer(0)]],
 		threadgroup_barrier(mem_flags::mem_threadgroup); // before the next column's sums
 	}
 }
+
+struct Chosen { // of matvec.metal
+	uint used, share, experts;
+};
+
+// The experts' matrices lie one behind the other; see matvec_experts. A thread has a row,
+// with the 32 sums of package kernels. Grid: rows of an expert × used · columns.
+kernel void dense_experts(device const uchar *weights [[buffer(0)]],
+                          device const float *chosen  [[buffer(1)]],
+                          device const float4 *x      [[buffer(2)]],
+                          device float *y             [[buffer(3)]],
+                          constant Shape &d           [[buffer(4)]],
+                          constant Chosen &c          [[buffer(5)]],
+                          uint2 at [[thread_position_in_grid]]) {
+	if (at.x >= d.rows) return;
+	const uint expert = min(uint(chosen[at.y / c.used * 2 * c.used + at.y % c.used]), c.experts - 1), quads = d.cols / 4;
+	const ulong row = (ulong(expert) * d.rows + at.x) * quads;
+	x += ulong(at.y / c.share) * quads;
+	float4 sum[row_threads] = {};
+	for (uint k = 0; k < quads; k++) sum[k % row_threads] += four_of(weights, row + k) * x[k];
+	const float4 a = (sum[0] + sum[4]) + (sum[2] + sum[6]), b = (sum[1] + sum[5]) + (sum[3] + sum[7]);
+	const float4 total = a + b;
+	y[ulong(at.y) * d.rows + at.x] = (total.x + total.z) + (total.y + total.w);
+}

@@ -45,16 +45,17 @@ func TestPipelines(t *testing.T) {
 		constants map[int]any
 		kernels   []string
 	}{
-		{MatVec, q1.Constants(), []string{"matvec_naive", "matvec_rows", "matvec_simd", "embed"}},
+		{MatVec, q1.Constants(), []string{"matvec_naive", "matvec_rows", "matvec_simd", "matvec_experts", "embed"}},
 		{Planes, TilesCut(q1, 128, 1, 1).Constants(q1), []string{"quantize_planes", "matvec_tiles", "matvec_lanes"}},
 		{Bytes, BytesCut(1024, 1).Constants(q6, 32), []string{"matvec_bytes"}},
 		{Matrices, MatricesConstants(q1, 128), []string{"matmul_simd"}},
-		{Heads, floatConstants(t, formats.F16, 4), []string{"matvec_dense", "embed_dense"}},
+		{Heads, floatConstants(t, formats.F16, 4), []string{"matvec_dense", "dense_experts", "embed_dense"}},
 		{Quantize, map[int]any{0: uint32(0)}, []string{"quantize"}},
 		{Operations, nil, []string{"rms_norm", "rotate", "gate_silu", "gate_relu2", "gate_sigmoid", "add", "scale", "take", "normalize", "select_parts"}},
 		{Delta, nil, []string{"convolve", "delta_gates", "delta_rule"}},
 		{Attention, map[int]any{0: uint32(1)}, []string{"append", "append_q8_0", "attend", "attend_parts", "attend_merge"}},
 		{Hadamard, nil, []string{"rotate_hadamard"}},
+		{Experts, nil, []string{"route", "combine", "clamp_values"}},
 		{Top, nil, []string{"top_slices", "top"}},
 	} {
 		l, err := d.Compile(s.source)

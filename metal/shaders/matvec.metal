@@ -83,19 +83,10 @@ kernel void matvec_naive(device const uchar *weights [[buffer(0)]],
 	y[r] = sum;
 }
 
-// Grid: rows × columns of activations. The sum of every group, under q8_32 of
-// every span, is exact, and the terms are added in order: results are equal to
-// package kernels' to the bit.
-kernel void matvec_rows(device const uchar *weights [[buffer(0)]],
-                        device const char *q        [[buffer(1)]],
-                        device const float *scales  [[buffer(2)]],
-                        device float *y             [[buffer(3)]],
-                        constant Shape &s           [[buffer(4)]],
-                        uint2 at [[thread_position_in_grid]]) {
-	if (at.x >= s.rows) return;
-	device const uchar *row = weights + ulong(at.x) * s.row_bytes;
-	q += ulong(at.y) * s.stride;
-	scales += at.y * s.groups;
+// row_product multiplies a row with a column. The sum of every group, under q8_32 of
+// every span, is exact, and the terms are added in order: results are equal to package
+// kernels' to the bit.
+static float row_product(device const uchar *row, device const char *q, device const float *scales, constant Shape &s) {
 	const bool spans = code_bits < 4 && s.act_columns == 32;
 	const uint act_columns = spans ? 128 : s.act_columns;
 	const uint group = block_columns == 0 ? act_columns : min(block_columns, act_columns);
@@ -113,7 +104,41 @@ kernel void matvec_rows(device const uchar *weights [[buffer(0)]],
 		const float term = scale * float(sum);
 		total += term;
 	}
-	y[at.y * s.rows + at.x] = total;
+	return total;
+}
+
+// Grid: rows × columns of activations.
+kernel void matvec_rows(device const uchar *weights [[buffer(0)]],
+                        device const char *q        [[buffer(1)]],
+                        device const float *scales  [[buffer(2)]],
+                        device float *y             [[buffer(3)]],
+                        constant Shape &s           [[buffer(4)]],
+                        uint2 at [[thread_position_in_grid]]) {
+	if (at.x >= s.rows) return;
+	y[at.y * s.rows + at.x] = row_product(weights + ulong(at.x) * s.row_bytes, q + ulong(at.y) * s.stride, scales + at.y * s.groups, s);
+}
+
+struct Chosen {
+	uint used;    // experts of a column of the batch
+	uint share;   // that take the same column of activations: 1, or all that are used
+	uint experts; // there are
+};
+
+// The experts' matrices lie one behind the other, in the file's layout: chosen has the
+// numbers of those that a column takes, and behind them as many weights. Grid: rows of an
+// expert × used · columns.
+kernel void matvec_experts(device const uchar *weights [[buffer(0)]],
+                           device const float *chosen  [[buffer(1)]],
+                           device const char *q        [[buffer(2)]],
+                           device const float *scales  [[buffer(3)]],
+                           device float *y             [[buffer(4)]],
+                           constant Shape &s           [[buffer(5)]],
+                           constant Chosen &c          [[buffer(6)]],
+                           uint2 at [[thread_position_in_grid]]) {
+	if (at.x >= s.rows) return;
+	const uint expert = min(uint(chosen[at.y / c.used * 2 * c.used + at.y % c.used]), c.experts - 1), column = at.y / c.share;
+	device const uchar *row = weights + (ulong(expert) * s.rows + at.x) * s.row_bytes;
+	y[ulong(at.y) * s.rows + at.x] = row_product(row, q + ulong(column) * s.stride, scales + column * s.groups, s);
 }
 
 constexpr constant uint simd_rows = 4; // of a simdgroup

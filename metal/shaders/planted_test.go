@@ -47,7 +47,7 @@ func TestPlantedMistakes(t *testing.T) {
 			"of threadgroup memory sums, which thread", normalized},
 		{"a pair too far", "operations", "x[heads.apart] = b", "x[heads.apart + 1] = b",
 			"kernel rotate, thread (1,0,0) of threadgroup (0,0,0) reads offset 16 of buffer 0 (x), which thread (0,0,0) of threadgroup (0,0,0) writes with no barrier between", rotated},
-		{"a column that does not see itself", "attention", "a.position + group.y + 1", "a.position + group.y", inResult, attended},
+		{"a column that does not see itself", "attention", "attend_range(s, h, first_of(a, n), n, weights", "attend_range(s, h, first_of(a, n), n - 1, weights", inResult, attended},
 		{"a wrong key head", "attention", "group.x / (a.heads / a.key_heads)", "group.x % a.key_heads", inResult, attended},
 		{"a sum that is not scaled down", "attention", "s.sum = s.sum * shrink +", "s.sum = s.sum +", inResult, attended},
 		{"a result overwritten while others read it", "attention", "const float result = room[0];\n\tthreadgroup_barrier(mem_flags::mem_threadgroup);", "const float result = room[0];",
@@ -88,6 +88,12 @@ func TestPlantedMistakes(t *testing.T) {
 		{"numbers of the next block while others multiply", "heads", "simdgroup_barrier(mem_flags::mem_threadgroup); // before the next block's numbers", "", "of threadgroup memory sums, which", denseOfQ4K},
 		{"a step without its high bits", "heads", "(low & 15) | (step >> 2 & 48)", "low & 15", inResult, denseOfQ4K},
 		{"sums where others have numbers", "heads", "threadgroup_barrier(mem_flags::mem_threadgroup); // before sums", "// before sums", "of threadgroup memory sums, which", denseOfQ4K},
+		{"the last of equal experts", "experts", "o < e) ? 1 : 0", "o > e) ? 1 : 0", inResult, expertsRouted},
+		{"numbers of experts before all are there", "experts", "if (rank < r.used) numbers[rank] = e;\n\t}\n\tthreadgroup_barrier(mem_flags::mem_threadgroup);", "if (rank < r.used) numbers[rank] = e;\n\t}", "of threadgroup memory numbers, which", expertsRouted},
+		{"weights of the experts' numbers", "experts", "chosen[(2 * at.y + 1) * c.used + k]", "chosen[2 * at.y * c.used + k]", inResult, expertsCombined},
+		{"activations of another expert", "matvec", "column = at.y / c.share", "column = at.y / c.used", inResult, expertsOfTQ2},
+		{"rows of the expert before", "matvec", "(ulong(expert) * s.rows + at.x)", "(ulong(expert) * (s.rows - 1) + at.x)", inResult, expertsOfTQ2},
+		{"a window that is one short", "attention", "n > a.window ? n - a.window : 0", "n > a.window ? n - a.window + 1 : 0", inResult, attendedInWindow},
 		{"scales of the other half", "bytes", "unit % 2 * 8 + group * 2 + part", "group * 2 + part", inResult, bytesOfQ6},
 		{"high bits of another group", "bytes", ">> (group * 2)", ">> (group % 2 * 2)", inResult, bytesOfQ6},
 		{"signs of another block", "hadamard", "x[from] * signs[first + k]", "x[from] * signs[k]", inResult, hadamarded},
@@ -212,6 +218,14 @@ func bytesOfQ8(t *testing.T, source string) error {
 }
 func bytesOfQ4(t *testing.T, source string) error {
 	return bytesProduct(t, source, formats.Q4_0, kernels.Q8Per32, 160, ByteCut{4, 1, 4})
+}
+func expertsRouted(t *testing.T, source string) error   { return routed(t, compile(t, source, nil)) }
+func expertsCombined(t *testing.T, source string) error { return combined(compile(t, source, nil)) }
+func expertsOfTQ2(t *testing.T, source string) error {
+	return errors.Join(expertProduct(t, source, formats.TQ2_0, 9, 256, true), expertProduct(t, source, formats.TQ2_0, 9, 256, false))
+}
+func attendedInWindow(t *testing.T, source string) error {
+	return attentionShape{Heads: 4, KeyHeads: 2, Dim: 6, Position: 40, Window: 7}.check(compile(t, source, cacheConstants(t, formats.F16)), formats.F16)
 }
 func denseOfQ4K(t *testing.T, source string) error {
 	return denseProduct(t, source, formats.Q4_K, 9, 512, 3, 2)

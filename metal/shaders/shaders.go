@@ -70,6 +70,12 @@ var attention string
 //go:embed delta.metal
 var Delta string
 
+// Experts chooses experts, adds up what they say, and clamps their gates. It has no
+// function constants.
+//
+//go:embed experts.metal
+var Experts string
+
 // Hadamard rotates inputs whose weights are stored rotated. It has no function
 // constants.
 //

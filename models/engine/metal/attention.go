@@ -17,9 +17,12 @@ const partSpan = 256
 func (s *stream) Attend(op string, dst, q, k, v engine.Buffer) {
 	to, queries, keys, values := dst.(*buffer), q.(*buffer), k.(*buffer), v.(*buffer)
 	state := s.states[s.block].(*kv)
-	positions := s.n*s.position + s.n*(s.n+1)/2
+	positions, most := 0, state.seen(s.position+s.n)
+	for c := range s.n {
+		positions += state.seen(s.position + c + 1)
+	}
 	w := work{
-		bytes: state.bytes(s.position + s.n), macs: 2 * positions * queries.width,
+		bytes: state.bytes(min(s.position, most) + s.n), macs: 2 * positions * queries.width,
 		moved: 4 * (2*queries.len() + keys.len() + values.len()),
 	}
 	s.do(op, w, func() {
@@ -29,7 +32,7 @@ func (s *stream) Attend(op string, dst, q, k, v engine.Buffer) {
 		a := state.arguments(queries.width/state.Dim, s.position)
 		s.append(state, keys, state.keys, state.keyScales, a)
 		s.append(state, values, state.values, state.valueScales, a)
-		s.runs(s.n, 2*(s.position+s.n)*queries.width, func(from, n int) { s.attend(state, to, queries, from, n) })
+		s.runs(s.n, 2*most*queries.width, func(from, n int) { s.attend(state, to, queries, from, n) })
 	}, result{op, to})
 }
 

@@ -38,6 +38,5 @@ func TestEngine(t *testing.T) {
 	enginetest.Run(t, enginetest.Subject{
 		Engine: metal.Options{Device: device(t)},
 		Cache:  formats.F16, Products: 5e-3, Attention: 1e-6, Floats: 1e-12,
-		Lacks: []string{enginetest.Experts, enginetest.Windows},
 	})
 }

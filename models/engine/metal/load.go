@@ -32,6 +32,9 @@ type matrix struct {
 	scales  *metal.Buffer   // these
 	scale   float32         // of the tensor, if it has one
 	mapped  []byte          // that Load is yet to make codes of
+
+	experts  *metal.Pipeline // multiplies those that are chosen, of Use Experts
+	rowBytes int             // of theirs
 }
 
 // Info implements engine.Weight.
@@ -131,9 +134,6 @@ func (e *Engine) load(r engine.Request) (engine.Weight, error) {
 }
 
 func (e *Engine) weight(t *formats.Tensor, r engine.Request) (engine.Weight, error) {
-	if r.Use == engine.Experts {
-		return nil, errNoExperts
-	}
 	if r.Use == engine.Gain && !kernels.FormatOf(t.Type).For(kernels.Norm) {
 		return nil, fmt.Errorf("is %s, want a norm in f32, f16 or bf16", t.Type.Name)
 	}
@@ -146,6 +146,8 @@ func (e *Engine) weight(t *formats.Tensor, r engine.Request) (engine.Weight, err
 		return &table{*t}, nil
 	case r.Use == engine.Gain:
 		return e.gain(t)
+	case r.Use == engine.Experts:
+		return e.experts(t, e.source.InPlace())
 	case r.Type != nil && r.Type != t.Type:
 		return e.convert(t, r.Type)
 	}

@@ -13,6 +13,7 @@ import (
 type operations struct {
 	norm, rotate, add, scale, take *metal.Pipeline
 	topSlices, top                 *metal.Pipeline
+	route, combine, clamp          *metal.Pipeline // of experts
 	gates                          map[arch.Activation]*metal.Pipeline
 	quantize                       []*metal.Pipeline // by the index in quantizers
 }
@@ -29,6 +30,8 @@ func (e *Engine) newOperations() (o operations, err error) {
 		norm: get(shaders.Operations, "rms_norm", nil, reducingThreads), rotate: alone("rotate"),
 		add: alone("add"), scale: alone("scale"), take: alone("take"),
 		topSlices: get(shaders.Top, "top_slices", nil, reducingThreads), top: get(shaders.Top, "top", nil, reducingThreads),
+		route: get(shaders.Experts, "route", nil, reducingThreads), combine: get(shaders.Experts, "combine", nil, 1),
+		clamp: get(shaders.Experts, "clamp_values", nil, 1),
 		gates: map[arch.Activation]*metal.Pipeline{
 			arch.SiLU: alone("gate_silu"), arch.ReLU2: alone("gate_relu2"), arch.Sigmoid: alone("gate_sigmoid"),
 		},

@@ -55,9 +55,6 @@ func (e *Engine) newKV(shape engine.KV, opt *engine.StreamOptions) (*kv, error) 
 	if err != nil {
 		return nil, fmt.Errorf("engine metal: %w (f16, f32 and q8_0 are known)", err)
 	}
-	if shape.Window > 0 {
-		return nil, errNoWindows
-	}
 	if shape.Dim > attendDim {
 		return nil, fmt.Errorf("engine metal: heads have %d values, and attention takes %d at most", shape.Dim, attendDim)
 	}
@@ -122,6 +119,14 @@ func (s *kv) allocate(d *metal.Device, tokens int) error {
 	return nil
 }
 
+// seen returns how many of so many positions the last of them sees.
+func (s *kv) seen(positions int) int {
+	if s.Window > 0 {
+		return min(positions, s.Window)
+	}
+	return positions
+}
+
 func (s *kv) end(int)              {}
 func (s *kv) mark()                {}
 func (s *kv) truncate(int) error   { return nil }
@@ -132,10 +137,11 @@ func (s *kv) close()               { closeAll(s.keys, s.values, s.keyScales, s.v
 type attention struct {
 	Heads, KeyHeads, Dim, Position uint32
 	Scale                          float32
+	Window                         uint32
 }
 
 func (s *kv) arguments(heads, position int) attention {
-	return attention{uint32(heads), uint32(s.Heads), uint32(s.Dim), uint32(position), float32(1 / math.Sqrt(float64(s.Dim)))}
+	return attention{uint32(heads), uint32(s.Heads), uint32(s.Dim), uint32(position), float32(1 / math.Sqrt(float64(s.Dim))), uint32(s.Window)}
 }
 
 // A delta has a matrix for each value head, [head][key][value], and the last
