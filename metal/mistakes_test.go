@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -47,6 +48,23 @@ func TestMistakes(t *testing.T) {
 	}
 	for _, m := range require.Draw(t, 60, mistakes) {
 		t.Run(m.name, func(t *testing.T) { m.try(t, copied) })
+	}
+}
+
+// Each mistake has a place in the sources as they are.
+func TestMistakesHavePlaces(t *testing.T) {
+	for _, m := range mistakes {
+		paths, err := filepath.Glob(filepath.Join("..", m.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		there := func(path string) bool {
+			text, err := os.ReadFile(path)
+			return err == nil && strings.Contains(string(text), m.old)
+		}
+		if !slices.ContainsFunc(paths, there) {
+			t.Errorf("%s: %s has no place for it", m.name, m.file)
+		}
 	}
 }
 
@@ -264,7 +282,7 @@ var mistakes = []mistake{
 	{"an observer looks before the GPU is done", "models/engine/metal/stream.go",
 		"\tif s.drain() == nil {\n\t\ts.report", "\ts.submit()\n\tif s.err == nil {\n\t\ts.report", "models/engine/metal", "TestEngine"},
 	{"commands that are done are not closed", "models/engine/metal/queue.go",
-		"\t\t\tq.gpu += c.GPUTime()\n\t\t}\n\t\tc.Close()", "\t\t\tq.gpu += c.GPUTime()\n\t\t}", "models/engine/metal", "TestEngine"},
+		"\t\tq.closeBatch(c)\n\t}\n}", "\t}\n}", "models/engine/metal", "TestEngine"},
 	{"weights are not closed", "models/engine/metal/engine.go",
 		"\tfor _, b := range e.buffers {\n\t\tb.Close()\n\t}\n", "", "models/engine/metal", "TestEngine"},
 	{"the processor writes what the GPU uses", "models/engine/metal/stream.go",
