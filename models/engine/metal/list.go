@@ -18,7 +18,7 @@ type Kernel struct {
 	Summary string // how it works, in one line
 	Format  *formats.Type
 	Scheme  kernels.Scheme
-	Exact   bool    // it gives the bits of package kernels
+	Exact   bool    // it gives the bits of package kernels, which that of q4_k does but for the order of sums
 	Options Options // of an engine that multiplies with it
 	variant *shaders.Variant
 }
@@ -31,7 +31,7 @@ var inexact = map[string]bool{"metal-naive": true, "metal-simd": true}
 func Kernels(format *formats.Type) (out []Kernel) {
 	const rows, cols = 32, 1024 // which suit every variant
 	for _, v := range shaders.Variants() {
-		k := Kernel{v.Name, v.Summary, format, schemeOf(&v, format), !inexact[v.Name], Options{Variant: v.Name}, &v}
+		k := Kernel{v.Name, v.Summary, format, schemeOf(&v, format), !inexact[v.Name] && format != formats.Q4_K, Options{Variant: v.Name}, &v}
 		if k.fits(rows, cols) == nil {
 			out = append(out, k)
 		}

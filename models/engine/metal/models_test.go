@@ -72,7 +72,7 @@ func generate(t *testing.T, f *gguf.File, opt models.Options, cache *formats.Typ
 // The tiny model of every architecture says what it says on the CPU engine,
 // also where a few of its likeliest tokens are drawn from, or keys and values are
 // in q8_0, for which the CPU engine rounds queries too: too little for other tokens to
-// be the likeliest.
+// be the likeliest, but not for a router to choose other experts.
 func TestSameText(t *testing.T) {
 	type text struct {
 		preset   string
@@ -81,9 +81,12 @@ func TestSameText(t *testing.T) {
 	}
 	var texts []text
 	for _, p := range arch.Presets() {
-		if strings.HasPrefix(p.Name, "tiny") {
-			texts = append(texts, text{p.Name, formats.Q8_0, models.SamplerOptions{}},
-				text{p.Name, formats.F16, models.SamplerOptions{Temperature: 0.7, TopK: 10, Seed: 1}})
+		if !strings.HasPrefix(p.Name, "tiny") {
+			continue
+		}
+		texts = append(texts, text{p.Name, formats.F16, models.SamplerOptions{Temperature: 0.7, TopK: 10, Seed: 1}})
+		if p.Config.Experts.Count == 0 {
+			texts = append(texts, text{p.Name, formats.Q8_0, models.SamplerOptions{}})
 		}
 	}
 	d := device(t)

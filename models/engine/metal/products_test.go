@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"onebit/formats"
+	"onebit/internal/deviation"
+	"onebit/kernels"
 	"onebit/kernels/kerneltest"
 	"onebit/models/engine"
 	"onebit/models/engine/cpu"
@@ -84,7 +86,6 @@ func TestFormats(t *testing.T) {
 		{formats.Q4_0, "metal-rows/q8_32", "metal-bytes/q8_32"},
 		{formats.Q5_0, "metal-rows/q8_32", "metal-bytes/q8_32"},
 		{formats.IQ4_NL, "metal-rows/q8_32", "metal-bytes/q8_32"},
-		{formats.Q4_K, "metal-dense/f32", "metal-dense/f32"},
 		{formats.F16, "metal-dense/f32", "metal-dense/f32"},
 		{formats.BF16, "metal-dense/f32", "metal-dense/f32"},
 		{formats.F32, "metal-dense/f32", "metal-dense/f32"},
@@ -109,6 +110,30 @@ func TestFormats(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// q4_k is multiplied with activations in float32, where the CPU engine has them in int8:
+// to the roundings, it is the product of the scheme f32.
+func TestQ4K(t *testing.T) {
+	const rows, cols, n = 12, 512, 3
+	rng := rand.New(rand.NewPCG(1, 256))
+	x := make([]float32, max(rows, n)*cols)
+	for i := range x {
+		x[i] = float32(rng.NormFloat64())
+	}
+	w := *kerneltest.Quantize(t, formats.Q4_K, rows, cols, x[:rows*cols])
+	w.Name = "w"
+	prefer, err := cpu.Prefer("scalar", kernels.F32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, _ := product(t, cpu.Options{Kernels: prefer, Packing: cpu.PackNever, Threads: 1}, w, x[:n*cols], n)
+	for _, native := range []bool{false, true} {
+		got, name := product(t, metal.Options{Device: device(t), Native: native}, w, x[:n*cols], n)
+		if e := deviation.Of(got, want).NMSE(); name != "q4_k/metal-dense/f32" || !(e < 1e-12) {
+			t.Errorf("%s: an NMSE of %.3g", name, e)
+		}
 	}
 }
 
