@@ -91,7 +91,7 @@ func TestMachinePage(t *testing.T) {
 	page := b.String()
 	for _, want := range []string{
 		`aria-label="Reading, over sizes.`, `aria-label="Latency, over sizes.`, `id="peaks"`, `aria-label="The clock and the CPUs, over the run.`, `class="time best"`,
-		`id="round-trips"`, "color-mix(in srgb,var(--s1) 60%", ">118<", `name="generator" content="onebit"`,
+		`id="round-trips"`, "color-mix(in srgb,var(--s1) 40%", ">118<", `name="generator" content="onebit"`,
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)

@@ -268,7 +268,10 @@ func (b Besides) Plot(c draw.Canvas, p *plot.Plot) {
 		at, text = c.Max.X+gap, text+" →"
 	case !(at+style.Width(text) <= c.Max.X+gap):
 		style.XAlign = draw.XRight
-		at = acrossIn(c, x(b.Lo)) - gap
+		if at = acrossIn(c, x(b.Lo)) - gap; at-style.Width(text) < c.Min.X { // no room on either side
+			at = c.Max.X + gap
+			clearLine(c, at, y(b.Row), -style.Width(text))
+		}
 	}
 	c.FillText(style, vg.Point{X: at, Y: y(b.Row) + centerShift}, text)
 }

@@ -114,7 +114,7 @@ func (p *page) functions() template.FuncMap {
 			if c.Shade <= 0 {
 				return ""
 			}
-			return template.CSS(fmt.Sprintf("background:color-mix(in srgb,var(--s1) %.0f%%,var(--paper))", 60*min(c.Shade, 1)))
+			return template.CSS(fmt.Sprintf("background:color-mix(in srgb,var(--s1) %.0f%%,var(--paper))", 40*min(c.Shade, 1)))
 		},
 		"mark":  p.mark,
 		"marks": p.symbols,
