@@ -275,21 +275,21 @@ func (s *site) indexTable() *doc.Table {
 	caption := "Per GB/s: tok/s for each GB/s that the same machine read from memory, measured in the same file. " +
 		"A format's tok/s are those of a billion weights whose products take all the time; a model's are its own, when it decodes."
 	t := newTable("cpus", "By CPU", caption, s.cpus, []doc.Field[*siteCPU]{
-		{Label: "CPU", Text: true, Cell: func(c *siteCPU) doc.Cell {
-			more := c.kind + textIf(len(c.members) > 1, fmt.Sprintf(", best of %d files", len(c.members)))
-			return doc.Cell{Text: c.name, Remark: more}
-		}},
-		{Label: "best format", Text: true, Cell: format(func(p *place) doc.Cell {
-			return s.linked(p.member, doc.Cell{Text: p.subject, Remark: p.variant, Mark: doc.MarkOf(p.member.marks[p.variant])})
-		})},
+		{Label: "CPU", Text: true, Cell: func(c *siteCPU) doc.Cell { return doc.Cell{Text: c.name} }},
+		{Label: "best format", Text: true, Cell: format(func(p *place) doc.Cell { return s.linked(p.member, doc.Cell{Text: p.subject}) })},
 		{Label: "per GB/s", About: "tok/s of a billion weights", Cell: format(func(p *place) doc.Cell { return doc.Cell{Text: rate(p)} })},
 		{Label: "error", Cell: format(func(p *place) doc.Cell { return doc.Cell{Text: p.errorText()} })},
-		{Label: "model", Text: true, Cell: model(func(l *work, p *place) doc.Cell {
-			return s.linked(p.member, doc.Cell{Text: l.subject, Remark: p.variant})
+		{Label: "by", About: "the variant that is the fastest", Text: true, Cell: format(func(p *place) doc.Cell {
+			return doc.Cell{Text: p.variant, Mark: doc.MarkOf(p.member.marks[p.variant])}
 		})},
+		{Label: "model", Text: true, Cell: model(func(l *work, p *place) doc.Cell { return s.linked(p.member, doc.Cell{Text: l.subject}) })},
 		{Label: "tok/s", Cell: model(func(_ *work, p *place) doc.Cell { return s.speedCell(p) })},
 		{Label: "per GB/s", About: "tok/s of this model", Cell: model(func(_ *work, p *place) doc.Cell { return doc.Cell{Text: rate(p)} })},
 		{Label: "error", Cell: model(func(_ *work, p *place) doc.Cell { return doc.Cell{Text: p.errorText()} })},
+		{Label: "by", Text: true, Cell: model(func(_ *work, p *place) doc.Cell { return doc.Cell{Text: p.variant} })},
+		{Label: "machine", Text: true, Cell: func(c *siteCPU) doc.Cell {
+			return doc.Cell{Text: c.kind + textIf(len(c.members) > 1, fmt.Sprintf(", best of %d files", len(c.members)))}
+		}},
 	})
 	t.Sortable = true
 	return t
