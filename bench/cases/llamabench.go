@@ -31,7 +31,8 @@ type llamaBench struct {
 	OtherEngine
 	subject *subject
 	command string
-	err     error // why it can't measure this file
+	err     error            // why it can't measure this file
+	memory  []results.Metric // its peak while it made one token; none where that is not told
 }
 
 // A llamaRun is what we read of an element of its JSON array.
@@ -66,6 +67,9 @@ func (sub *subject) addOthers(ctx context.Context, s *Suite) error {
 			return ctx.Err()
 		}
 		l.err = err
+		if r.peak > 0 {
+			l.memory = []results.Metric{{Unit: results.PeakRSS, Value: float64(r.peak)}}
+		}
 		sub.others = append(sub.others, l)
 		if err == nil {
 			s.addVersion(other.Name, r, sub.opt.OtherFlags)
@@ -93,7 +97,7 @@ func (s *Suite) addOtherCases(sub *subject, t names.ModelTest, threads int, grou
 	for _, l := range sub.others {
 		s.Cases = append(s.Cases, bench.Case{
 			Name:  names.ModelCase{Model: sub.Name, Variant: l.Name, Test: t, Threads: threads}.String(),
-			Group: group, Rates: []results.Metric{{Unit: results.TokenRate, Value: float64(t.Tokens)}},
+			Group: group, Rates: []results.Metric{{Unit: results.TokenRate, Value: float64(t.Tokens)}}, Metrics: l.memory,
 			// It starts, loads the model and warms up for each sample.
 			Expect: time.Second + 3*sub.configs(threads)[0].simdExpect(t), Single: true,
 			Setup: func(context.Context) (bench.Instance, error) {
@@ -110,7 +114,6 @@ type llamaTest struct {
 	names.ModelTest
 	threads int
 	elapsed time.Duration
-	peak    int64 // bytes; 0: not known
 }
 
 func (l *llamaTest) Run(ctx context.Context, n int) error {
@@ -121,7 +124,6 @@ func (l *llamaTest) Run(ctx context.Context, n int) error {
 			return err
 		}
 		l.elapsed += time.Duration(r.SamplesNs[0])
-		l.peak = r.peak
 	}
 	return nil
 }
@@ -133,14 +135,6 @@ func (l *llamaTest) Elapsed() time.Duration { return l.elapsed }
 func (l *llamaTest) Verify(context.Context) ([]results.Metric, error) { return nil, nil }
 
 func (l *llamaTest) Close() error { return nil }
-
-// Probe is the peak memory of the last process, which each sample has for itself.
-func (l *llamaTest) Probe() []results.Metric {
-	if l.peak == 0 {
-		return nil
-	}
-	return []results.Metric{{Unit: results.PeakRSS, Value: float64(l.peak)}}
-}
 
 // run measures a test once, on CPUs alone.
 func (l *llamaBench) run(ctx context.Context, t names.ModelTest, threads int) (llamaRun, error) {
