@@ -176,6 +176,54 @@ func TestWork(t *testing.T) {
 	}
 }
 
+// Where commands of experts are cut makes no difference, whether those of a column share
+// what they multiply or not.
+func TestWorkOfExperts(t *testing.T) {
+	const experts, used, rows, cols, n = 4, 2, 8, 256, 5
+	d, rng := device(t), rand.New(rand.NewPCG(3, 2))
+	w := *kerneltest.Tensor(t, formats.TQ2_0, experts*rows, cols, rng)
+	w.Name, w.Shape = "w", []int{experts, rows, cols}
+	x, choice := make([]float32, n*used*cols), make([]float32, n*2*used)
+	for i := range x {
+		x[i] = float32(rng.NormFloat64())
+	}
+	for i := range choice {
+		choice[i] = float32(rng.IntN(experts))
+	}
+	for _, width := range []int{cols, used * cols} {
+		var results [2][]float32
+		for i, work := range []int{0, 1} {
+			e, err := metal.Options{Device: d, Work: work}.Open(memorySource{"w": w})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer e.Close()
+			weights, err := e.Load(t.Context(), []engine.Request{{Tensor: "w", Use: engine.Experts}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := e.NewStream(engine.StreamOptions{Context: n, Batch: n})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			in, chosen, out := s.Buffer(width), s.Buffer(2*used), s.Buffer(used*rows)
+			s.Begin(n)
+			s.Write(in, x[:n*width])
+			s.Write(chosen, choice)
+			s.MultiplyExperts("op", in, chosen, []engine.Product{{Weight: weights[0], Dst: out}})
+			y, err := s.Read(out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			results[i] = slices.Clone(y)
+		}
+		if !slices.Equal(results[0], results[1]) {
+			t.Errorf("columns of %d: cut, they are %v, want %v", width, results[1], results[0])
+		}
+	}
+}
+
 // Siblings of several formats take the same input each in its own way.
 func TestSiblings(t *testing.T) {
 	d := device(t)
