@@ -111,8 +111,8 @@ func (m *Model) load(ctx context.Context, opt Options) error {
 		return err
 	}
 	m.rope = forward.NewRope(m.Config, m.Arch.AdjacentPairs)
-	if m.Config.RopeScaling.Type == arch.LongRope {
-		if err := m.divideFrequencies(); err != nil {
+	if name := divisorsOf[m.Config.RopeScaling.Type]; name != "" {
+		if err := m.divideFrequencies(name); err != nil {
 			return err
 		}
 	}
@@ -123,10 +123,12 @@ func (m *Model) load(ctx context.Context, opt Options) error {
 	return err
 }
 
-// divideFrequencies takes what divides them within the original context from the
-// source's tensors.
-func (m *Model) divideFrequencies() error {
-	const name = "rope_factors_short.weight"
+// divisorsOf are the tensors that divide frequencies within the original context, by the
+// scaling.
+var divisorsOf = map[string]string{arch.LongRope: "rope_factors_short.weight", arch.Llama3: arch.FrequencyTensor}
+
+// divideFrequencies takes what divides them from a tensor of the source.
+func (m *Model) divideFrequencies(name string) error {
 	t, err := m.source.Tensor(name)
 	if err != nil {
 		return err

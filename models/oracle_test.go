@@ -58,6 +58,17 @@ var oracleModels = []oracleModel{
 	{name: "qwen35", preset: preset("tiny-qwen35")},
 	{name: "qwen35 of 8 blocks", preset: smallQwen35()},
 	{name: "qwen35 rotated", preset: smallQwen35(), change: fold},
+	{name: "llama under divisors", preset: preset("tiny-llama"), change: func(t testing.TB, x *fixture) {
+		divisors := make([]float32, preset("tiny-llama").Config.HeadDim/2)
+		for i := range divisors {
+			divisors[i] = 1 + 7*float32(i)/float32(len(divisors))
+		}
+		data := make([]byte, 4*len(divisors))
+		if err := formats.F32.Matrix(data, 1, len(divisors)).Quantize(divisors); err != nil {
+			t.Fatal(err)
+		}
+		x.put(t, "rope_freqs.weight", formats.F32, data, len(divisors))
+	}},
 	{name: "maple", preset: smallMaple(), change: clampEarly},
 	{name: "maple of windows over tiles", preset: mapleOfLongWindows(), tokens: 300},
 	{name: "qwen35 of short keys", preset: smallQwen35(), change: shortKeys},

@@ -86,6 +86,10 @@ type RopeScaling struct {
 // arXiv:2402.13753).
 const LongRope = "longrope"
 
+// Llama3 divides the frequencies by a tensor of the file too, rope_freqs.weight, which
+// says so by being there (Llama 3.1: ggml-org/llama.cpp conversion/llama.py).
+const Llama3 = "llama3"
+
 // YaRN's bounds, in turns within the original context: pairs that turn more
 // than YaRNFast times keep their frequency, those below YaRNSlow are
 // interpolated (Peng et al., arXiv:2309.00071, section 3.2).
@@ -188,7 +192,7 @@ func (d Delta) check() *Violation {
 
 func (s RopeScaling) check() *Violation {
 	switch s.Type {
-	case "", "none", LongRope:
+	case "", "none", LongRope, Llama3:
 		return nil
 	case "linear", "yarn":
 		if !positive(s.Factor) {

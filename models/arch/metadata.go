@@ -96,7 +96,7 @@ func (t *Table) Metadata(c Config) []container.KV {
 	if c.HeadDim*c.Heads != c.Hidden && !slices.Contains(keys, KeyKeyLength) {
 		keys = append(keys, KeyKeyLength, KeyValueLength)
 	}
-	if s := c.RopeScaling; s.Type != "" {
+	if s := c.RopeScaling; s.Type != "" && s.Type != Llama3 {
 		values[KeyRopeScalingType] = container.Of(s.Type)
 		keys = append(keys, KeyRopeScalingType)
 		if s.Factor != 0 {
@@ -190,6 +190,9 @@ func (r *reader) config(t *Table) Config {
 		c.Delta = r.delta(c)
 	}
 	c.RopeScaling = r.ropeScaling()
+	if _, ok := r.file.Info(FrequencyTensor); ok && c.RopeScaling.Type == "" && t.HasFrequencies() {
+		c.RopeScaling.Type = Llama3
+	}
 	switch {
 	case slices.Contains(t.Keys, KeyEmbeddingScale):
 		r.scales(&c)

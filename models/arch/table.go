@@ -152,7 +152,14 @@ const (
 	EmbeddingTensor  = "token_embd.weight"
 	OutputNormTensor = "output_norm.weight"
 	HeadTensor       = "output.weight"
+	// FrequencyTensor is what divides frequencies under Llama3.
+	FrequencyTensor = "rope_freqs.weight"
 )
+
+// HasFrequencies reports whether models of the architecture may have a FrequencyTensor.
+func (t *Table) HasFrequencies() bool {
+	return slices.ContainsFunc(t.Global, func(d Declaration) bool { return d.Name+".weight" == FrequencyTensor })
+}
 
 // A TensorSpec is a tensor that a model of an architecture must have.
 type TensorSpec struct {

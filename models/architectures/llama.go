@@ -23,9 +23,11 @@ var _ = forward.Register(&forward.Architecture{Table: arch.Table{
 		arch.Head:       formats.F16,
 		arch.Projection: formats.I2_S,
 	},
-	Keys:   llamaKeys,
-	Global: arch.Outside(),
-	Block:  llamaBlock(),
+	Keys: llamaKeys,
+	Global: arch.Outside(arch.In(func(c arch.Config, _ int) bool { return c.RopeScaling.Type == arch.Llama3 },
+		arch.Vector("rope_freqs", arch.Divisors, halfTurned),
+	)...),
+	Block: llamaBlock(),
 	// Llama3-8B-1.58 is no chat model, and names no splitter in some files.
 	Text: arch.Text{Others: []*arch.Chat{falcon3Chat}, Splitter: "llama-bpe"},
 	// Defaults: huggingface/transformers models/llama/configuration_llama.py. A

@@ -241,7 +241,7 @@ func TestRefuses(t *testing.T) {
 		{"odd heads", map[string]any{"head_dim": 3}, nil, "head_dim", "heads are 3 wide"},
 		{"biases", map[string]any{"attention_bias": true}, nil, "attention_bias", "is true, which onebit does not support"},
 		{"sliding window", map[string]any{"use_sliding_window": true}, nil, "use_sliding_window", "is true"},
-		{"scaling by frequency", map[string]any{"rope_scaling": map[string]any{"rope_type": "llama3", "factor": 8}}, nil, "rope_scaling", `"llama3" is unknown`},
+		{"scaling by frequency", map[string]any{"rope_scaling": map[string]any{"rope_type": "llama3", "factor": 8}}, nil, "rope_scaling", `llama3 is not supported in this architecture`},
 		{"scaling with more", map[string]any{"rope_scaling": map[string]any{"rope_type": "yarn", "factor": 8, "beta_fast": 16}}, nil, "rope_scaling", "beta_fast of 16 is not supported"},
 		{"part of a head turned", map[string]any{"rope_parameters": map[string]any{"rope_theta": 1e4, "partial_rotary_factor": 0.5}}, nil, "rope_parameters", "partial_rotary_factor of 0.5 is not supported"},
 		{"sliding layers", map[string]any{"layer_types": []string{"full_attention", "sliding_attention"}}, nil, "layer_types", `"sliding_attention" is not supported`},

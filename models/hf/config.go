@@ -68,6 +68,8 @@ const (
 	keyTurned        = "partial_rotary_factor"
 	keyShortFactor   = "short_factor"
 	keyLongFactor    = "long_factor"
+	keyLowFactor     = "low_freq_factor"
+	keyHighFactor    = "high_freq_factor"
 	keyWholeUnturned = "nope_on_global_attention"
 )
 
@@ -221,8 +223,10 @@ func (r *configReader) read() config {
 	case slices.Contains(out.table.Keys, arch.KeyEmbeddingScale):
 		r.scales(&c)
 		out.divisors = r.longRope(c)
-	case long:
-		r.fail(configKeys[arch.KeyRopeScalingType], "%s is not supported in this architecture", arch.LongRope)
+	case c.RopeScaling.Type == arch.Llama3 && out.table.HasFrequencies():
+		out.divisors = r.llama3(c)
+	case long || c.RopeScaling.Type == arch.Llama3:
+		r.fail(configKeys[arch.KeyRopeScalingType], "%s is not supported in this architecture", c.RopeScaling.Type)
 	}
 	c.Delta = r.delta(class.Delta)
 	r.layers(&c)
@@ -339,8 +343,11 @@ func (r *configReader) rope(c *arch.Config, share float32) float32 {
 		// height or width.
 		known = append(known, keyTurned, "mrope_section", "mrope_interleaved")
 	}
-	if kind == arch.LongRope {
+	switch kind {
+	case arch.LongRope:
 		known = append(known, keyShortFactor, keyLongFactor)
+	case arch.Llama3:
+		known = append(known, keyLowFactor, keyHighFactor)
 	}
 	if in.err != nil {
 		r.fail(name, "%s", in.err.(*ConfigError).Msg)
@@ -354,8 +361,11 @@ func (r *configReader) rope(c *arch.Config, share float32) float32 {
 		c.RopeScaling = arch.RopeScaling{}
 		return share
 	}
-	if kind == arch.LongRope { // whose divisors are in place of a factor
+	if kind == arch.LongRope || kind == arch.Llama3 { // whose divisors are in place of a factor
 		c.RopeScaling.Factor = 0
+	}
+	if kind == arch.Llama3 {
+		original = 0 // it is in the divisors
 	}
 	c.RopeScaling.Type, c.RopeScaling.OriginalContext = kind, original
 	return share

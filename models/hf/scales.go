@@ -56,6 +56,35 @@ func (r *configReader) longRope(c arch.Config) []divisors {
 	return out
 }
 
+// llama3 makes the divisors of Llama 3.1's scaling: frequencies that turn less than low times
+// within the original context are divided by the factor, those that turn more than high
+// times stay, and those between go over in proportion. Source: huggingface/transformers
+// modeling_rope_utils.py, _compute_llama3_parameters.
+func (r *configReader) llama3(c arch.Config) []divisors {
+	name, keys := r.ropeKeys()
+	in := configReader{file: r.file, keys: keys}
+	var factor, low, high, original float64
+	for key, p := range map[string]*float64{"factor": &factor, keyLowFactor: &low, keyHighFactor: &high, "original_max_position_embeddings": &original} {
+		if !in.value(key, p) || !(*p > 0) || math.IsInf(*p, 1) {
+			r.fail(name, "%s is missing, or not positive and finite", key)
+		}
+	}
+	if !(high > low) {
+		r.fail(name, "%s of %v is not above the %s of %v", keyHighFactor, high, keyLowFactor, low)
+	}
+	if r.err != nil || c.Turned() > 1<<16 {
+		return nil
+	}
+	d := divisors{name: arch.FrequencyTensor, values: make([]float32, c.Turned()/2)}
+	for i := range d.values {
+		frequency := math.Pow(float64(c.RopeBase), -2*float64(i)/float64(c.Turned()))
+		turns := original * frequency / (2 * math.Pi)
+		kept := min(max((turns-low)/(high-low), 0), 1)
+		d.values[i] = float32(1 / (kept + (1-kept)/factor))
+	}
+	return []divisors{d}
+}
+
 // stored is the tensor as if a file had it.
 func (d divisors) stored() storedTensor {
 	size := int64(4 * len(d.values))

@@ -268,6 +268,8 @@ func (m *Model) frequency(theta float64, i, d int) (scaled, magnitude float64) {
 		return theta / float64(s.Factor), 1
 	case "longrope":
 		return theta / m.w["rope_factors_short.weight"][0][i], 1
+	case "llama3":
+		return theta / m.w["rope_freqs.weight"][0][i], 1
 	case "yarn":
 		pair := func(turns float64) float64 { // solves original·θ/2π = turns for the index
 			return float64(d) / 2 * math.Log(float64(s.OriginalContext)/(2*math.Pi*turns)) / math.Log(float64(m.config.RopeBase))
