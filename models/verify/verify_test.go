@@ -21,6 +21,7 @@ import (
 	"onebit/formats"
 	"onebit/formats/container"
 	"onebit/formats/gguf"
+	"onebit/internal/require"
 	"onebit/models/arch"
 	"onebit/models/engine"
 	"onebit/models/engine/cpu"
@@ -228,7 +229,7 @@ func TestPlantedFaults(t *testing.T) {
 		{"untied", "tied-head"}, {"untied", "no-qk-norms"}, {"llama", "qk-rows"}, {"llama", "rope-pairs"}, {"llama", "no-bos"},
 		{"q2_0", "q2_0-groups"},
 	}
-	for _, p := range planted {
+	for _, p := range require.Draw(t, 4, planted) { // each is some fifteen runs of a model
 		t.Run(p.model+"/"+p.fault, func(t *testing.T) {
 			open := models[p.model]
 			text := someText(t, open, 12)
