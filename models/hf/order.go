@@ -99,11 +99,10 @@ func (c *Checkpoint) floats(s storedTensor) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, cols := t.Dims()
 	if err := t.Matrix().Validate(); err != nil {
 		return nil, err
 	}
-	rows, cols = formats.Dims(s.info.Shape)
+	rows, cols := formats.Dims(s.info.Shape)
 	row, err := c.order(s.change.Rows, rows)
 	if err != nil {
 		return nil, err
