@@ -200,22 +200,28 @@ func TestReportInBrowser(t *testing.T) {
 	}
 }
 
-// column returns what the page sorts by in a column of the first sortable table, as far as its rows are shown.
+// cases is the table of all cases of kernels, and casesFilter the field above it.
+const (
+	cases       = `[aria-label="cases-MatVec, table"] table`
+	casesFilter = `.filter:has(+ [aria-label="cases-MatVec, table"])`
+)
+
+// column returns what the page sorts by in a column of cases, as far as its rows are shown.
 func column(t *testing.T, b *browser, index int) []string {
-	return eval[[]string](t, b, fmt.Sprintf(`[...document.querySelector("table.sortable").tBodies[0].rows].filter((r) => !r.hidden)
-		.map((r) => String(sortKey(r.cells[%d].textContent.trim())))`, index))
+	return eval[[]string](t, b, fmt.Sprintf(`[...document.querySelector(%q).tBodies[0].rows].filter((r) => !r.hidden)
+		.map((r) => String(sortKey(r.cells[%d].textContent.trim())))`, cases, index))
 }
 
 func ariaSort(t *testing.T, b *browser) []string {
-	return eval[[]string](t, b, `[...document.querySelector("table.sortable").tHead.rows[0].cells].map((c) => c.getAttribute("aria-sort") ?? "")`)
+	return eval[[]string](t, b, fmt.Sprintf(`[...document.querySelector(%q).tHead.rows[0].cells].map((c) => c.getAttribute("aria-sort") ?? "")`, cases))
 }
 
 func headers(t *testing.T, b *browser) []string {
-	return eval[[]string](t, b, `[...document.querySelector("table.sortable").tHead.rows[0].cells].map((c) => c.textContent.trim())`)
+	return eval[[]string](t, b, fmt.Sprintf(`[...document.querySelector(%q).tHead.rows[0].cells].map((c) => c.textContent.trim())`, cases))
 }
 
 func clickHeader(t *testing.T, b *browser, index int) {
-	b.run(t, chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelector("table.sortable").tHead.rows[0].cells[%d].querySelector("button").click()`, index)))
+	b.run(t, chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelector(%q).tHead.rows[0].cells[%d].querySelector("button").click()`, cases, index)))
 }
 
 func testSorting(t *testing.T, b *browser) {
@@ -293,8 +299,8 @@ func compareCells(x, y string) int {
 func testFilter(t *testing.T, b *browser) {
 	at := slices.Index(headers(t, b), "variant")
 	all := column(t, b, at)
-	other := eval[int](t, b, `[...document.querySelectorAll("table.sortable")[1].tBodies[0].rows].filter((r) => !r.hidden).length`)
-	b.run(t, chromedp.SendKeys(chromedp.CSS(".filter input"), "AVX2 q8_row"))
+	other := eval[int](t, b, `[...document.querySelector("table.sortable").tBodies[0].rows].filter((r) => !r.hidden).length`)
+	b.run(t, chromedp.SendKeys(chromedp.CSS(casesFilter+" input"), "AVX2 q8_row"))
 	filtered := column(t, b, at)
 	if len(filtered) == 0 || len(filtered) >= len(all) {
 		t.Fatalf("%d of %d rows are left", len(filtered), len(all))
@@ -305,13 +311,13 @@ func testFilter(t *testing.T, b *browser) {
 		}
 	}
 	want := fmt.Sprintf("%d of %d rows", len(filtered), len(all))
-	if got := eval[string](t, b, `document.querySelector(".filter output").textContent`); got != want {
+	if got := eval[string](t, b, fmt.Sprintf(`document.querySelector(%q).textContent`, casesFilter+" output")); got != want {
 		t.Errorf("the filter says %q, want %q", got, want)
 	}
-	if now := eval[int](t, b, `[...document.querySelectorAll("table.sortable")[1].tBodies[0].rows].filter((r) => !r.hidden).length`); now != other {
+	if now := eval[int](t, b, `[...document.querySelector("table.sortable").tBodies[0].rows].filter((r) => !r.hidden).length`); now != other {
 		t.Errorf("the filter of one table changed another: %d rows, before %d", now, other)
 	}
-	b.run(t, chromedp.Evaluate[chromedp.Void](`(() => { const i = document.querySelector(".filter input"); i.value = ""; i.dispatchEvent(new Event("input")) })()`))
+	b.run(t, chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`(() => { const i = document.querySelector(%q); i.value = ""; i.dispatchEvent(new Event("input")) })()`, casesFilter+" input")))
 	if now := column(t, b, at); len(now) != len(all) {
 		t.Errorf("%d rows after the filter was emptied, want %d", len(now), len(all))
 	}
@@ -319,7 +325,7 @@ func testFilter(t *testing.T, b *browser) {
 
 // testKeyboard sorts without a mouse.
 func testKeyboard(t *testing.T, b *browser) {
-	b.run(t, chromedp.Focus(chromedp.CSS("table.sortable th button")), chromedp.KeyEvent("\r"))
+	b.run(t, chromedp.Focus(chromedp.CSS(cases+" th button")), chromedp.KeyEvent("\r"))
 	if got := ariaSort(t, b)[0]; got != "ascending" {
 		t.Errorf("Enter on the first header: aria-sort is %q", got)
 	}
@@ -334,7 +340,7 @@ func testSchemes(t *testing.T, b *browser, page string) {
 	for _, scheme := range []string{"light", "dark"} {
 		b.load(t, page, 1280, scheme)
 		background[scheme] = eval[string](t, b, "getComputedStyle(document.body).backgroundColor")
-		for _, what := range []string{"body", ".muted", "table.sortable th button", ".verdict", ".next", "figure svg text", ".card .winner", ".card h3 a", ".sheet strong", ".sheet small"} {
+		for _, what := range []string{"body", ".muted", "table.sortable th button", ".verdict", ".next", "figure svg text", ".number", ".sheet small"} {
 			ratio := eval[float64](t, b, fmt.Sprintf(contrastScript, what))
 			if ratio < 4.5 {
 				t.Errorf("%s: the contrast of %s is %.2f, less than 4.5", scheme, what, ratio)
@@ -382,7 +388,7 @@ func testReferences(t *testing.T, b *browser) {
 		for (const e of document.querySelectorAll("[aria-labelledby]"))
 			for (const id of e.getAttribute("aria-labelledby").split(" ")) if (!seen.has(id)) lost.push("label " + id);
 		for (const svg of document.querySelectorAll("svg[role=img]"))
-			if (!svg.querySelector("title").textContent || !svg.querySelector("desc").textContent) lost.push("untitled drawing");
+			if (!svg.getAttribute("aria-label") || !svg.closest("figure")?.querySelector("figcaption").textContent) lost.push("untitled drawing");
 		return lost;
 	})()`) {
 		t.Error(lost)
