@@ -24,7 +24,6 @@ func (s Subject) errors(t *testing.T) {
 		named(t, err, "one bit")
 	})
 	t.Run("weight that is not finite", s.badWeight)
-	t.Run("lacks", s.lacks)
 	t.Run("done context", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -33,31 +32,10 @@ func (s Subject) errors(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer e.Close()
-		if _, err := e.Load(ctx, of(s, requests, needsExperts)); !errors.Is(err, context.Canceled) {
+		if _, err := e.Load(ctx, requests); !errors.Is(err, context.Canceled) {
 			t.Errorf("error %v, want %v", err, context.Canceled)
 		}
 	})
-}
-
-// lacks is that what an engine lacks is refused by its name, before anything is
-// computed.
-func (s Subject) lacks(t *testing.T) {
-	if !s.has(Experts) {
-		_, err := s.load(t, tensorFile(t), engine.Request{Tensor: "experts", Use: engine.Experts})
-		named(t, err, Experts)
-	}
-	if s.has(Windows) {
-		return
-	}
-	e, err := s.Engine.Open(tensorFile(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer e.Close()
-	_, err = e.NewStream(engine.StreamOptions{States: []engine.State{engine.KV{Heads: 1, Dim: 64, Window: 4}}, Context: 8, Batch: 1, Cache: s.Cache})
-	if err == nil || !strings.Contains(err.Error(), "window") {
-		t.Errorf("a window is refused by %v", err)
-	}
 }
 
 // badWeight must show when the weights are loaded or checked, or when the

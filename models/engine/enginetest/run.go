@@ -3,7 +3,6 @@ package enginetest
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"onebit/formats"
@@ -20,22 +19,6 @@ type Subject struct {
 	// Products bounds Multiply and what contains it, Attention what keys and
 	// values in Cache cost, Floats everything else.
 	Products, Attention, Floats float64
-	// Lacks names the operations that the engine says it has not, and has what needs
-	// them refused: see [Experts] and [Windows].
-	Lacks []string
-}
-
-// What an engine may lack.
-const (
-	Experts = "experts" // with the clamping of their gates
-	Windows = "windows"
-)
-
-func (s Subject) has(what string) bool { return !slices.Contains(s.Lacks, what) }
-
-// of returns those that an engine has of what needs something.
-func of[T any](s Subject, all []T, needs func(T) string) []T {
-	return slices.DeleteFunc(slices.Clone(all), func(x T) bool { return needs(x) != "" && !s.has(needs(x)) })
 }
 
 // Run tests the engine.
@@ -74,13 +57,6 @@ var blocks = []engine.State{
 	engine.KV{Heads: kvHeads, Dim: headDim, Window: 20},
 }
 
-func needsWindows(state engine.State) string {
-	if kv, ok := state.(engine.KV); ok && kv.Window > 0 {
-		return Windows
-	}
-	return ""
-}
-
 // requests are the weights of a test.
 var requests = []engine.Request{
 	{Tensor: "table", Use: engine.Table},
@@ -95,13 +71,6 @@ var requests = []engine.Request{
 	{Tensor: "narrow experts", Use: engine.Experts},
 }
 
-func needsExperts(r engine.Request) string {
-	if r.Use == engine.Experts {
-		return Experts
-	}
-	return ""
-}
-
 // A fixture is an engine with weights and a stream.
 type fixture struct {
 	engine.Stream
@@ -113,7 +82,7 @@ func (s Subject) fixture(t *testing.T) *fixture { return s.fixtureOf(t, s.Engine
 
 func (s Subject) fixtureOf(t *testing.T, opener engine.Opener) *fixture {
 	t.Helper()
-	src, requests := tensorFile(t), of(s, requests, needsExperts)
+	src := tensorFile(t)
 	e, err := opener.Open(src)
 	if err != nil {
 		t.Fatal(err)
@@ -138,7 +107,7 @@ func (s Subject) fixtureOf(t *testing.T, opener engine.Opener) *fixture {
 		freq[i] = math.Pow(1e4, -2*float64(i)/headDim)
 	}
 	r.Stream, err = e.NewStream(engine.StreamOptions{
-		States: of(s, blocks, needsWindows), Context: positions, Batch: 8, Cache: s.Cache, Rope: engine.Rope{Freq: freq, Magnitude: 1.1},
+		States: blocks, Context: positions, Batch: 8, Cache: s.Cache, Rope: engine.Rope{Freq: freq, Magnitude: 1.1},
 	})
 	if err != nil {
 		t.Fatal(err)
