@@ -174,15 +174,16 @@ func measureRate(ctx context.Context, env *env, t *formats.Type, threads int) (r
 	}
 	r.Kernel = v.Name
 	r.fill(took, small, large)
-	took, err = byTurns(func() {}, small.batches(ctx), large.batches(ctx), long.batches(ctx))
+	few, many, wide := newBatch(small), newBatch(large), newBatch(long)
+	took, err = byTurns(func() {}, few.runs(ctx), many.runs(ctx), wide.runs(ctx))
 	if err != nil {
 		return r, err
 	}
-	rates := slices.Concat(small.ratesOf(took[0]), large.ratesOf(took[1]))
+	rates := slices.Concat(few.ratesOf(took[0]), many.ratesOf(took[1]))
 	r.Prompt = interval(rates)
-	r.Prompt.Center = interval(large.ratesOf(took[1])).Center
+	r.Prompt.Center = interval(many.ratesOf(took[1])).Center
 	r.Prompt.Low, r.Prompt.High = min(r.Prompt.Low, r.Prompt.Center), max(r.Prompt.High, r.Prompt.Center)
-	r.Long = interval(long.ratesOf(took[2]))
+	r.Long = interval(wide.ratesOf(took[2]))
 	return r, nil
 }
 
@@ -203,21 +204,50 @@ func (r *formatRate) fill(took [][]float64, small, large *matvec) {
 func (m *matvec) bytes() int       { return len(m.packed.warm.Data) }
 func (m *matvec) weights() float64 { return float64(m.group.src.Rows) * float64(m.group.src.Cols) }
 
-// batches multiplies promptColumns columns.
-func (m *matvec) batches(ctx context.Context) func(n int) error {
-	x, y := slices.Repeat(m.group.x, promptColumns), make([]float32, m.group.src.Rows*promptColumns)
+// A batch multiplies columns at once.
+type batch struct {
+	*matvec
+	columns int
+}
+
+// newBatch has promptColumns columns, or fewer where these take longer than a format
+// may: without SIMD a column takes as long in any number of them.
+func newBatch(m *matvec) batch {
+	b := batch{m, 1}
+	one := time.Duration(math.MaxInt64)
+	for range leastRounds {
+		start := clock.Now()
+		b.multiply(b.operands())
+		one = min(one, clock.Since(start))
+	}
+	for b.columns < promptColumns && 2*time.Duration(b.columns)*one <= forecastTime {
+		b.columns *= 2
+	}
+	return b
+}
+
+func (b batch) operands() (y []float32, x []float32) {
+	return make([]float32, b.group.src.Rows*b.columns), slices.Repeat(b.group.x, b.columns)
+}
+
+func (b batch) multiply(y, x []float32) {
+	b.pool.MatMul(y, b.variant, b.packed.warm, x, b.columns)
+}
+
+func (b batch) runs(ctx context.Context) func(n int) error {
+	y, x := b.operands()
 	return func(n int) error {
 		for range n {
-			m.pool.MatMul(y, m.variant, m.packed.warm, x, promptColumns)
+			b.multiply(y, x)
 		}
 		return ctx.Err()
 	}
 }
 
 // ratesOf are the multiply-adds a second of batches by the seconds of each.
-func (m *matvec) ratesOf(took []float64) (out []float64) {
+func (b batch) ratesOf(took []float64) (out []float64) {
 	for _, s := range took {
-		out = append(out, promptColumns*m.weights()/s)
+		out = append(out, float64(b.columns)*b.weights()/s)
 	}
 	return out
 }
