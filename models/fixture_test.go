@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -176,6 +177,20 @@ func (x *fixture) path(t testing.TB) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// refused checks that it makes no model, and that the error says all of these.
+func (x *fixture) refused(t testing.TB, name string, wants ...string) {
+	t.Helper()
+	m, err := models.Load(t.Context(), source.FromGGUF(x.file(t)), models.Options{})
+	if err == nil {
+		m.Close()
+	}
+	for _, want := range wants {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %q", name, err, want)
+		}
+	}
 }
 
 // open makes a model of it that the test's end closes.

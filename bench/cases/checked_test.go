@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"onebit/bench/names"
 )
 
 // TestCheckedBlocks tests the choice of blocks: by size, first and last, of every kind.
@@ -51,16 +49,7 @@ func TestCheckedInPart(t *testing.T) {
 			t.Errorf("%s is small, but verified in blocks %v: %q", preset, sub.checked, part)
 		}
 		c := best(sub.configs(1), sub.configs(1)[0].packing, sub.acts[0])
-		verify := func() error {
-			x, err := newText(t.Context(), store, c, names.ModelTest{Kind: names.Prompt, Tokens: 4})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer x.Close()
-			x.model.verified = false
-			_, err = x.Verify(t.Context())
-			return err
-		}
+		verify := func() error { return verifiedAnew(t, store, c) }
 		if err := verify(); err != nil {
 			t.Fatal(err)
 		}

@@ -395,6 +395,19 @@ func TestModelsInGo(t *testing.T) {
 	}
 }
 
+// verifiedAnew verifies a model, whether or not that was done before.
+func verifiedAnew(t *testing.T, s *store, c modelConfig) error {
+	t.Helper()
+	x, err := newText(t.Context(), s, c, names.ModelTest{Kind: names.Prompt, Tokens: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	x.model.verified = false
+	_, err = x.Verify(t.Context())
+	return err
+}
+
 // TestWrongModelIsFound breaks what a model is compared with, and the model.
 func TestWrongModelIsFound(t *testing.T) {
 	s := modelsSuite(t, ModelsOptions{Prompt: 4, Threads: []int{1}}, "tiny")
@@ -402,16 +415,7 @@ func TestWrongModelIsFound(t *testing.T) {
 	sub := store.subjects[0]
 	configs := sub.configs(1)
 	c := configs[slices.IndexFunc(configs, func(c modelConfig) bool { return c.variant.Name == "unrolled" })]
-	verify := func() error {
-		x, err := newText(t.Context(), store, c, names.ModelTest{Kind: names.Prompt, Tokens: 4})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer x.Close()
-		x.model.verified = false
-		_, err = x.Verify(t.Context())
-		return err
-	}
+	verify := func() error { return verifiedAnew(t, store, c) }
 	if err := verify(); err != nil {
 		t.Fatal(err)
 	}

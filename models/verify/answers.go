@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"onebit/internal/deviation"
 	"onebit/models/perplexity"
 )
 
@@ -89,7 +90,7 @@ func (r Row) divergence(logits []float32) float64 {
 	if !r.finite() {
 		return math.Inf(1)
 	}
-	norm := logSum(logits)
+	norm := deviation.Predict(logits).Norm
 	var sum, p, q float64
 	for i, v := range r.LogProbs {
 		at := i
@@ -109,19 +110,9 @@ func (r Row) divergence(logits []float32) float64 {
 	return sum
 }
 
-// logSum is ln Σ exp z.
-func logSum(z []float32) float64 {
-	most := float64(slices.Max(z))
-	var sum float64
-	for _, v := range z {
-		sum += math.Exp(float64(v) - most)
-	}
-	return most + math.Log(sum)
-}
-
 // logProbs are the logarithms of probabilities of logits.
 func logProbs(z []float32) Row {
-	norm := logSum(z)
+	norm := deviation.Predict(z).Norm
 	out := make([]float32, len(z))
 	for i, v := range z {
 		out[i] = float32(float64(v) - norm)

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 
 	"onebit/formats"
 	"onebit/internal/count"
+	"onebit/internal/deviation"
 	"onebit/models"
 	"onebit/models/engine"
 	"onebit/models/source"
@@ -248,7 +250,7 @@ func (v *Verdict) perplexities(a *Answers, reference [][]float32) {
 			ln, ok := a.Rows[k][j].of(next)
 			known = known && ok
 			theirs -= ln
-			own -= float64(logProbs(reference[i]).LogProbs[next])
+			own += deviation.Predict(reference[i]).NLL(next)
 			i++
 		}
 	}
@@ -293,15 +295,7 @@ func (r *Reference) causes(ctx context.Context, m *model, a *Answers, v *Verdict
 		}
 		v.Faults = append(v.Faults, Near{&fault, d})
 	}
-	slices.SortStableFunc(v.Faults, func(x, y Near) int {
-		switch {
-		case x.Divergence < y.Divergence:
-			return -1
-		case x.Divergence > y.Divergence:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(v.Faults, func(x, y Near) int { return cmp.Compare(x.Divergence, y.Divergence) })
 	if len(v.Faults) == 0 {
 		return nil
 	}

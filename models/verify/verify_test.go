@@ -492,16 +492,7 @@ func TestProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	src, err := open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer src.Close()
-	tok, err := src.Tokenizer()
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := Whole(tok.Encode(gopher.Text, tokenizer.Options{AddSpecial: true})[:16])
+	tok, text := question(t, open, 16)
 	for how, want := range map[string]string{"right": "right", "rope-pairs": "rotary embedding paired", "short": "bytes of logits", "long": "wrote more", "fails": "exit status 1"} {
 		t.Run(how, func(t *testing.T) {
 			t.Setenv("ONEBIT_TEST_ANSWER", how)
@@ -568,9 +559,9 @@ func fakeServer(t *testing.T, open opener, fault *Variation, ids, list bool) *ht
 	}))
 }
 
-// TestServer asks servers of both kinds, right ones and one with a fault.
-func TestServer(t *testing.T) {
-	open := opener(func() (source.Source, error) { return gopher.Open(gopher.Ternary) })
+// question is a model's tokenizer, and so many tokens to ask about.
+func question(t *testing.T, open opener, n int) (*tokenizer.Tokenizer, Text) {
+	t.Helper()
 	src, err := open()
 	if err != nil {
 		t.Fatal(err)
@@ -580,7 +571,13 @@ func TestServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := Whole(tok.Encode(gopher.Text, tokenizer.Options{AddSpecial: true})[:14])
+	return tok, Whole(tok.Encode(gopher.Text, tokenizer.Options{AddSpecial: true})[:n])
+}
+
+// TestServer asks servers of both kinds, right ones and one with a fault.
+func TestServer(t *testing.T) {
+	open := opener(func() (source.Source, error) { return gopher.Open(gopher.Ternary) })
+	tok, text := question(t, open, 14)
 	for _, c := range []struct {
 		name, fault, want string
 		ids, list         bool

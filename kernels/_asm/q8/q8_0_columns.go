@@ -41,15 +41,7 @@ func (g *generator) q8Columns() {
 	g.Attributes(attr.Attribute(0)) // no NOSPLIT: the frame is large
 	// What is wanted once a block lies in the frame: registers are for the columns.
 	frame, results, end, ahead, block := g.AllocLocal(64*(columnsMost+1)), g.AllocLocal(8), g.AllocLocal(8), g.AllocLocal(8), g.AllocLocal(8)
-	t := g.GP64()
-	g.LEAQ(frame.Offset(63), t)
-	g.ANDQ(operand.I32(-64), t) // no result straddles cache lines
-	g.MOVQ(t, results)
-	columns := g.Load(g.Param("columns"), g.GP64())
-	g.SHLQ(operand.U8(6), columns)
-	g.ADDQ(columns, t)
-	g.MOVQ(t, end)
-	g.Load(g.Param("shift"), reg.RCX)
+	t := g.startColumns(frame, results, end)
 	rows := g.Rows(g.Stride(g.Load(g.Param("stride"), g.GP64())), columnsTile/4)
 	qStride, sumStride, scaleStride := g.Load(g.Param("qStride"), g.GP64()), g.Load(g.Param("sumStride"), g.GP64()), g.Load(g.Param("scaleStride"), g.GP64())
 	bias, zero := g.ZMM(), g.ZMM()
@@ -71,16 +63,8 @@ func (g *generator) q8Columns() {
 	g.ADDQ(operand.I32(columnsTile*q8Block), ahead)
 	weights := g.columnScales(rows)
 	codes := g.columnCodes(rows, bias)
-	q, sums, scales := g.GP64(), g.GP64(), g.GP64()
 	g.MOVQ(block, t)
-	g.MOVQ(t, q)
-	g.SHLQ(operand.U8(5), q)
-	g.ADDQ(g.Argument("q"), q)
-	g.MOVQ(g.Argument("sums"), sums)
-	g.LEAQ(operand.Mem{Base: sums, Index: t, Scale: 4}, sums)
-	g.SHRQ(reg.CL, t)
-	g.MOVQ(g.Argument("scales"), scales)
-	g.LEAQ(operand.Mem{Base: scales, Index: t, Scale: 4}, scales)
+	q, sums, scales := g.columnInputs(t)
 	g.eachColumn("column", y, results, end, func() {
 		sum, surplus, scale := g.ZMM(), g.ZMM(), g.ZMM()
 		g.VPXORD(sum, sum, sum)
@@ -105,14 +89,7 @@ func (g *generator) q8Columns() {
 	g.CMPQ(t, g.Argument("blocks"))
 	g.JNE(operand.LabelRef("block"))
 
-	sum := g.ZMM()
-	g.MOVQ(g.Argument("dst"), t)
-	g.eachColumn("store", y, results, end, func() {
-		g.VMOVUPS(asm.At(y, 0), sum)
-		g.VMOVUPS(sum, asm.At(t, 0))
-		g.ADDQ(g.Argument("dstStride"), t)
-	})
-	g.ADDQ(operand.I32(4*columnsTile), g.Argument("dst"))
+	g.storeColumns(y, t, g.ZMM(), results, end, columnsTile)
 	g.MOVQ(rows.One, t)
 	g.SHLQ(operand.U8(4), t)
 	g.ADDQ(t, g.Argument("w"))
@@ -120,6 +97,47 @@ func (g *generator) q8Columns() {
 	g.JNZ(operand.LabelRef("tile"))
 	g.VZEROUPPER()
 	g.RET()
+}
+
+// startColumns writes down where the results of the columns lie in the frame, and behind
+// the last. It loads the shift into CX and returns a register for anything.
+func (g *generator) startColumns(frame, results, end operand.Mem) (t reg.GPVirtual) {
+	t = g.GP64()
+	g.LEAQ(frame.Offset(63), t)
+	g.ANDQ(operand.I32(-64), t) // no result straddles cache lines
+	g.MOVQ(t, results)
+	columns := g.Load(g.Param("columns"), g.GP64())
+	g.SHLQ(operand.U8(6), columns)
+	g.ADDQ(columns, t)
+	g.MOVQ(t, end)
+	g.Load(g.Param("shift"), reg.RCX)
+	return t
+}
+
+// columnInputs returns where the first column has its activations of a block of 32, their
+// sum and their scale. The block's number is in t, which is overwritten.
+func (g *generator) columnInputs(t reg.GPVirtual) (q, sums, scales reg.GPVirtual) {
+	q, sums, scales = g.GP64(), g.GP64(), g.GP64()
+	g.MOVQ(t, q)
+	g.SHLQ(operand.U8(5), q)
+	g.ADDQ(g.Argument("q"), q)
+	g.MOVQ(g.Argument("sums"), sums)
+	g.LEAQ(operand.Mem{Base: sums, Index: t, Scale: 4}, sums)
+	g.SHRQ(reg.CL, t)
+	g.MOVQ(g.Argument("scales"), scales)
+	g.LEAQ(operand.Mem{Base: scales, Index: t, Scale: 4}, scales)
+	return q, sums, scales
+}
+
+// storeColumns writes the results of some rows to dst, which goes behind them.
+func (g *generator) storeColumns(y, t reg.GPVirtual, sum reg.VecVirtual, results, end operand.Mem, rows int) {
+	g.MOVQ(g.Argument("dst"), t)
+	g.eachColumn("store", y, results, end, func() {
+		g.VMOVUPS(asm.At(y, 0), sum)
+		g.VMOVUPS(sum, asm.At(t, 0))
+		g.ADDQ(g.Argument("dstStride"), t)
+	})
+	g.ADDQ(operand.I32(4*rows), g.Argument("dst"))
 }
 
 // eachColumn runs do for each column, with y where its results are.

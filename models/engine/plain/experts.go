@@ -57,11 +57,7 @@ func route(dst, z []float64, r engine.Routing) {
 
 func (s *stream) MultiplyExperts(op string, x, chosen engine.Buffer, products []engine.Product) {
 	from, choice := x.(*buffer), chosen.(*buffer)
-	var names []string
-	var results []*buffer
-	for _, p := range products {
-		names, results = append(names, p.Weight.Info().Tensor), append(results, p.Dst.(*buffer))
-	}
+	names, results := resultsOf(products)
 	s.do(op, func() {
 		for i, p := range products {
 			w := p.Weight.(*weight)

@@ -182,13 +182,17 @@ func (s *stream) Norm(op string, dst, x engine.Buffer, gain engine.Weight, eps f
 	}, []string{op}, to)
 }
 
-func (s *stream) Multiply(op string, x engine.Buffer, products []engine.Product) {
-	from := x.(*buffer)
-	var names []string
-	var results []*buffer
+// resultsOf are the names of what is multiplied, and where the products go.
+func resultsOf(products []engine.Product) (names []string, results []*buffer) {
 	for _, p := range products {
 		names, results = append(names, p.Weight.Info().Tensor), append(results, p.Dst.(*buffer))
 	}
+	return names, results
+}
+
+func (s *stream) Multiply(op string, x engine.Buffer, products []engine.Product) {
+	from := x.(*buffer)
+	names, results := resultsOf(products)
 	s.do(op, func() {
 		for i, p := range products {
 			to := results[i]
