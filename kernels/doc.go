@@ -86,12 +86,8 @@
 // Why the kernels are as they are, with tables, commands and machines, and what was
 // tried and left, is in docs/measurements:
 //
-//	kernels-q1.md       q1_0_g128 on amd64: bit planes, look-ups, native rows, batches
-//	kernels-twobit.md   the 2-bit formats on amd64: one column, batches
-//	kernels-heads.md    float formats, q8_0, q6_k, q4_k, q4_0
-//	kernels-layouts.md  where in memory their code lies
-//	kernels-neon.md     instructions of the arm64 kernels, which nobody has timed
-//	kernels-memory.md   packing, two threads, fetching weights ahead
-//	threads.md          how many threads, more than CPUs, beside others
-//	dense.md            float32 products and loops of training
+//	kernels.md      amd64: one column, batches, schemes of activations, packing
+//	kernel-code.md  instructions counted, also of arm64; where code lies
+//	threads.md      how many threads, more than CPUs, beside others
+//	dense.md        float32 products and loops of training
 package kernels

@@ -150,7 +150,7 @@ func (b *Buffer) ReadString(delim byte) (line string, err error)
     ReadString reads and returns the next string from the buffer.
 `
 
-// Where passes cost what they did on the machine of docs/measurements/parallel.md, in
+// Where passes cost what they did on the machine of docs/measurements/models.md, in
 // passes over one column, drafts lose less than three hundredths of any text, and win
 // where it says again what it said.
 func TestSpeculatePays(t *testing.T) {

@@ -74,7 +74,7 @@ func (f CountedFunction) Change() float64 { return f.Head - f.Base }
 
 // Counts of the same code were no further apart than the first of these without
 // Go's runtime, and than the second with it, where both sides' own counts were
-// near (docs/measurements/gate-code.md). emptyLoop is more than the
+// near (docs/measurements/gate.md). emptyLoop is more than the
 // loops of benchmarks execute in an operation: 3 up to b.N, 7 of b.Loop.
 const (
 	ownSpread = 0.002

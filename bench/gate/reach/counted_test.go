@@ -24,7 +24,7 @@ const countedVersions = "ONEBIT_COUNTED_VERSIONS"
 // TestSameCodeRunsAlike counts the instructions of every benchmark that is said to run
 // the same code, on both sides: valgrind's cachegrind needs no quiet machine. It takes
 // minutes and the module proxy, so somebody has to ask for it
-// (docs/measurements/gate-code.md).
+// (docs/measurements/gate.md).
 func TestSameCodeRunsAlike(t *testing.T) {
 	modules := os.Getenv(countedVersions)
 	if modules == "" {
