@@ -69,7 +69,7 @@ func BenchmarkQ1Batch(b *testing.B) {
 					x[i] = float32(rng.NormFloat64())
 				}
 				var a kernels.Activations
-				a.Prepare(v, x, n, cols)
+				v.Prepare(&a, x, n, cols)
 				dst := make([]float32, n*rows)
 				b.ResetTimer()
 				for range b.N {

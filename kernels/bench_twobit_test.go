@@ -86,7 +86,7 @@ func timeRows(b *testing.B, v *kernels.Variant, tensor *formats.Tensor) {
 	defer m.Close()
 	x := kerneltest.Normal(rand.New(rand.NewPCG(3, 4)), cols)
 	var a kernels.Activations
-	a.Prepare(v, x, 1, cols)
+	v.Prepare(&a, x, 1, cols)
 	dst := make([]float32, rows)
 	const chunk = 128 // rows, as a pool hands them out
 	b.ResetTimer()
@@ -142,7 +142,7 @@ func timeBatch(b *testing.B, v *kernels.Variant, tensor *formats.Tensor, n int) 
 	}
 	defer m.Close()
 	var a kernels.Activations
-	a.Prepare(v, kerneltest.Normal(rand.New(rand.NewPCG(3, 4)), n*cols), n, cols)
+	v.Prepare(&a, kerneltest.Normal(rand.New(rand.NewPCG(3, 4)), n*cols), n, cols)
 	dst := make([]float32, n*rows)
 	const chunk = 64 // rows, as a pool hands them out
 	b.ResetTimer()

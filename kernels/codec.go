@@ -40,17 +40,18 @@ func (c *Codec) Register() {
 	for _, scheme := range Schemes() {
 		scalar := &Variant{
 			Name: "scalar", Summary: "one weight at a time, pure Go: the specification",
-			Format: c.Type, Scheme: scheme, ISA: Go, Layout: Native, MatVec: c.MatVec(c.Dot),
+			Format: c.Type, Scheme: scheme, ISA: Go, Layout: Native, Kernels: []Kernel{ByColumn(nil, c.MatVec(c.Dot))},
 		}
 		if scheme == F32 { // which has nothing to unroll but the codes
-			scalar.MatVec = c.matVecF32
+			scalar.Kernels = []Kernel{ByColumn(nil, c.matVecF32)}
 			Register(scalar)
 			continue
 		}
 		Register(scalar)
 		Register(&Variant{
 			Name: "unrolled", Summary: "branchless, unrolled, pure Go",
-			Format: c.Type, Scheme: scheme, ISA: Go, Layout: Native, Preference: 1, MatVec: c.MatVec(c.DotUnrolled),
+			Format: c.Type, Scheme: scheme, ISA: Go, Layout: Native, Preference: 1,
+			Kernels: []Kernel{ByColumn(nil, c.MatVec(c.DotUnrolled))},
 		})
 	}
 }

@@ -65,7 +65,7 @@ func product(t *testing.T, v *kernels.Variant, tensor *formats.Tensor, x []float
 	}
 	defer m.Close()
 	var a kernels.Activations
-	a.Prepare(v, x, n, m.Cols)
+	v.Prepare(&a, x, n, m.Cols)
 	y := make([]float32, n*m.Rows)
 	v.Rows(y, m, &a, 0, m.Rows)
 	return y

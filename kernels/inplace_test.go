@@ -41,7 +41,7 @@ func TestBadWeightsShowInProducts(t *testing.T) {
 						}
 					}
 					var a kernels.Activations
-					a.Prepare(v, x, n, cols)
+					v.Prepare(&a, x, n, cols)
 					dst := make([]float32, n*rows)
 					v.Rows(dst, m, &a, 0, rows)
 					for c := range n {

@@ -55,7 +55,8 @@ func init() {
 	for _, t := range formats.Types() {
 		Register(&Variant{
 			Name: "reference", Summary: "dequantize, multiply and sum in float64", Format: t, Scheme: F32,
-			ISA: Go, Layout: Native, Preference: -1, MatVec: referenceRows, MatMul: referenceBatch,
+			ISA: Go, Layout: Native, Preference: -1,
+			Kernels: []Kernel{ByColumn(nil, referenceRows), {From: 2, Rows: referenceBatch}},
 		})
 	}
 }

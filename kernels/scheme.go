@@ -68,6 +68,10 @@ type Order struct {
 	// Panel is how many columns are arranged together: from a multiple of it on
 	// they can be arranged apart from those before. 0: all together.
 	Panel int
+	// Columns is how many are quantized, arranged and multiplied at a time, by each
+	// of a few threads for itself; 0: all, by all threads. It is for arrangements
+	// that cost less to make than to fetch from another core.
+	Columns int
 	// Size is the bytes wanted for n columns of stride bytes each.
 	Size func(n, stride int) int
 	// Arrange fills dst (Size long) from q: n rows of stride, zero-padded.
@@ -122,6 +126,14 @@ type orderedQ struct {
 	valid bool
 }
 
+// together returns how many columns are arranged at a time, 0 if all are.
+func (o *Order) together() int {
+	if o == nil {
+		return 0
+	}
+	return o.Columns
+}
+
 // In returns the quantized columns in order o.
 func (a *Activations) In(o *Order) []int8 {
 	if o == nil {
@@ -171,22 +183,13 @@ func (a *Activations) reset(scheme Scheme, x []float32, n, cols int) {
 	}
 }
 
-// Prepare quantizes n columns x (n × cols) for v. The pool does this for its
-// products; it is exported for tests and for kernels driven by hand.
-func (a *Activations) Prepare(v *Variant, x []float32, n, cols int) {
-	a.reset(v.Scheme, x, n, cols)
-	if v.Scheme == F32 {
-		return
+// Quantize makes a the n columns x (n × cols), rounded as scheme says by the
+// instructions of isa. Every instruction set gives the same bits.
+func (a *Activations) Quantize(isa *ISA, scheme Scheme, x []float32, n, cols int) {
+	a.reset(scheme, x, n, cols)
+	if scheme != F32 {
+		isa.quantize(a, x, 0, n)
 	}
-	v.ISA.quantize(a, x, 0, n)
-	a.Arrange(v.orderFor(n))
-}
-
-func (v *Variant) orderFor(n int) *Order {
-	if v.batches(n) {
-		return v.BatchOrder
-	}
-	return v.Order
 }
 
 // Arrange makes order o available to In.

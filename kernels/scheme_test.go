@@ -69,7 +69,7 @@ func TestSpans(t *testing.T) {
 			x[i] = float32(rng.NormFloat64() * math.Exp2(float64(i/32*13%24-20)))
 		}
 		var a kernels.Activations
-		a.Prepare(v, x, 1, cols)
+		v.Prepare(&a, x, 1, cols)
 		for i, s := range a.SpansOf(0, 1) {
 			scales := a.Scales[min(4*i, a.Groups):min(4*i+4, a.Groups)]
 			var most float32
@@ -100,7 +100,7 @@ func TestSpans(t *testing.T) {
 			}
 		}
 		x[33] = float32(math.Inf(1))
-		a.Prepare(v, x, 1, cols)
+		v.Prepare(&a, x, 1, cols)
 		if s := a.SpansOf(0, 1); s[0].Unit == s[0].Unit || s[1].Unit != s[1].Unit {
 			t.Errorf("units %v and %v, want NaN for an infinity in the first alone", s[0].Unit, s[1].Unit)
 		}

@@ -19,7 +19,7 @@ func TestScratchIsAThreads(t *testing.T) {
 	const rows, cols, threads = 4096, 64, 3
 	v := &Variant{
 		Name: "counts", Format: formats.F32, Scheme: Q8Row, ISA: Go, Layout: Native,
-		MatVec: func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int) {
+		Kernels: []Kernel{ByColumn(nil, func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int) {
 			mine := scratch.Of(a)
 			mine.n++ // a race, if another thread has it
 			if other.Of(a) == mine {
@@ -28,7 +28,7 @@ func TestScratchIsAThreads(t *testing.T) {
 			mu.Lock()
 			seen[mine] = true
 			mu.Unlock()
-		},
+		})},
 	}
 	require.Procs(t, threads)
 	p := NewPool(threads)

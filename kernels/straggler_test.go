@@ -29,7 +29,7 @@ func testStraggler(t *testing.T, end func()) {
 	defer p.Close()
 	got, want := make([]float32, rows), make([]float32, rows)
 	late, goOn := make(chan struct{}), make(chan struct{})
-	v := &Variant{Format: formats.Q8_0, Scheme: Q8Per32, ISA: Go, Layout: Native}
+	v := &Variant{Format: formats.Q8_0, Scheme: Q8Per32, ISA: Go, Layout: Native, Kernels: make([]Kernel, 1)}
 	m := &Matrix{Rows: rows, Cols: 128, Format: v.Format, Layout: v.Layout, Data: make([]byte, rows*136)}
 	multiply := func(value func(row int) float32) {
 		for r := range want {
@@ -47,7 +47,7 @@ func testStraggler(t *testing.T, end func()) {
 	}
 
 	ones := func(int) float32 { return 1 }
-	v.MatVec = func(dst []float32, its *Matrix, _ *Activations, _, r0, r1 int) {
+	v.Kernels[0].Rows = func(dst []float32, its *Matrix, _ *Activations, r0, r1 int) {
 		if &dst[0] != &got[0] { // the worker's own memory
 			close(late)
 			<-goOn
@@ -67,7 +67,7 @@ func testStraggler(t *testing.T, end func()) {
 	}
 
 	number := func(row int) float32 { return float32(row) }
-	v.MatVec = func(dst []float32, _ *Matrix, _ *Activations, _, r0, r1 int) { fill(dst, r0, r1, number) }
+	v.Kernels[0].Rows = func(dst []float32, _ *Matrix, _ *Activations, r0, r1 int) { fill(dst, r0, r1, number) }
 	multiply(number)
 	weights, err := mmap.Alloc(1)
 	if err != nil {
@@ -93,7 +93,7 @@ func testStraggler(t *testing.T, end func()) {
 	}
 
 	back := make(chan struct{})
-	v.MatVec = func(dst []float32, _ *Matrix, _ *Activations, _, r0, r1 int) {
+	v.Kernels[0].Rows = func(dst []float32, _ *Matrix, _ *Activations, r0, r1 int) {
 		if &dst[0] == &got[0] {
 			<-back // the worker's first task, or this would wait forever
 		} else if r0 == rows/2 {

@@ -58,7 +58,7 @@ type shape struct {
 }
 
 // Up to fewColumns are quantized and arranged by every thread for itself, and
-// so are Variant.Columns by up to fewThreads: to write over what other cores
+// so are Order.Columns by up to fewThreads: to write over what other cores
 // have read, and there to read what was written here, takes several times as
 // long. What a thread prepares does not become less with more of them. So are more
 // columns that are too short for sharing them to be worth a dispatch.
@@ -92,7 +92,7 @@ func (s *submission) run(x []float32, n, cols int, products []Product) {
 		if s.parted {
 			break
 		}
-		if c := products[i].Variant.Columns; c > 0 {
+		if c := products[i].Variant.kernel(n).Order.together(); c > 0 {
 			step = min(step, c)
 		}
 	}
@@ -156,7 +156,7 @@ func (s *submission) replicates(v *Variant, n, cols int) bool {
 	switch {
 	case v.Scheme == F32:
 		return false
-	case s.alone, n <= fewColumns, n <= v.Columns && size <= fewThreads:
+	case s.alone, n <= fewColumns, n <= v.kernel(n).Order.together() && size <= fewThreads:
 		return true
 	}
 	return v.ISA != Go && !threads.Worth(size, prepareCost*float64(n*cols))
@@ -164,8 +164,8 @@ func (s *submission) replicates(v *Variant, n, cols int) bool {
 
 // taskRows returns how many rows of pr a task multiplies with n columns.
 func (s *submission) taskRows(pr *Product, n int) int {
-	if v := pr.Variant; v.BatchRows != nil && v.batches(n) {
-		return v.BatchRows(pr.Matrix, s.team.Size())
+	if k := pr.Variant.kernel(n); k.TaskRows != nil {
+		return k.TaskRows(pr.Matrix, s.team.Size())
 	}
 	return chunkRows(pr.Matrix, s.team.Size())
 }
@@ -184,7 +184,7 @@ func (s *submission) prepare(x []float32, n, cols int) {
 		}
 		for i := range s.products {
 			if !s.parted {
-				s.arrangeTogether(a, s.products[i].Variant.orderFor(n))
+				s.arrangeTogether(a, s.products[i].Variant.kernel(n).Order)
 			}
 		}
 		return
@@ -248,7 +248,7 @@ func (s *submission) orderOf(v *Variant) *Order {
 	if s.parted {
 		return nil
 	}
-	return v.orderFor(s.n)
+	return v.kernel(s.n).Order
 }
 
 // arrangeTogether is a.Arrange, with the panels shared among threads.
@@ -317,7 +317,7 @@ func (s *submission) runStealable(thread, i int, pr Product, a *Activations, r0,
 // partOf returns the columns of a that a product is of, in its variant's order.
 func (s *submission) partOf(thread int, pr *Product, a *Activations) *Activations {
 	w := &s.workspaces[thread]
-	order := pr.Variant.orderFor(pr.columns(s.n))
+	order := pr.Variant.kernel(pr.columns(s.n)).Order
 	if w.parted != s.number || w.from != pr.From || w.to != pr.To || w.order != order {
 		s.team.Mark(thread, threads.Quantizing, 0)
 		w.part.View(a, pr.From, pr.To)

@@ -274,8 +274,8 @@ func variantsTable(t *testing.T, all []function) string {
 			lines += f.lines
 		}
 		batches := ""
-		if v.MatMul != nil {
-			batches = fmt.Sprint(max(2, v.BatchFrom))
+		if k := v.Kernels[len(v.Kernels)-1]; k.From > 0 {
+			batches = fmt.Sprint(k.From)
 		}
 		row := fmt.Sprintf("%s | %s | %s | %d | %s |", v.Name, v.Layout.Name, batches, lines, picked)
 		if !slices.Contains(rows, row) {

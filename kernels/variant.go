@@ -25,28 +25,9 @@ type Variant struct {
 	ISA     *ISA
 	Layout  *Layout // how its weights lie in memory
 
-	// Order is how the kernel wants quantized activations arranged, for one
-	// column at a time. Nil: as the row has them.
-	Order *Order
-	// BatchOrder is the arrangement that MatMul wants, where there is a MatMul.
-	BatchOrder *Order
-	// MatVec multiplies one column.
-	MatVec MatVecFunc
-	// MatMul multiplies all columns. Nil: MatVec is called for each.
-	MatMul MatMulFunc
-	// BatchFrom is the fewest columns that are given to MatMul, 2 if it is
-	// less: for fewer, MatVec on weights that stay in the cache is faster.
-	BatchFrom int
-	// BatchRows is how many rows of m a task gives to MatMul; nil: as many as to MatVec.
-	BatchRows func(m *Matrix, threads int) int
-	// MatFew is MatMul for fewer columns than BatchFrom, which lie in Order.
-	// Nil: MatVec is called for each column.
-	MatFew MatMulFunc
-
-	// Columns is how many are quantized, arranged and multiplied at a time, by each
-	// of a few threads for itself; 0: all, by all threads. It is for arrangements
-	// that cost less to make than to fetch from another core.
-	Columns int
+	// Kernels multiply, each its number of columns: the last of them whose From is not
+	// above it. They are in the order of From, and the first takes one column.
+	Kernels []Kernel
 
 	// AssumesFinite says that weights which are not finite count as others, so
 	// that only Validate finds them.
@@ -61,6 +42,16 @@ type Variant struct {
 	Prefers func(Machine) int
 }
 
+// A Kernel multiplies some number of columns.
+type Kernel struct {
+	From int // the fewest columns that it is for
+	// Order is how it wants quantized activations arranged. Nil: as the row has them.
+	Order *Order
+	Rows  MatMulFunc
+	// TaskRows is how many rows of m a task multiplies; nil: those of ChunkBytes.
+	TaskRows func(m *Matrix, threads int) int
+}
+
 // A MatVecFunc writes rows [r0, r1) of column col to dst[r0:r1]. r0 is a
 // multiple of Layout.RowTile; r1 too, unless it is the last row.
 type MatVecFunc func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int)
@@ -69,15 +60,28 @@ type MatVecFunc func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int)
 // and r1 are as for a MatVecFunc.
 type MatMulFunc func(dst []float32, m *Matrix, a *Activations, r0, r1 int)
 
+// ByColumn is the kernel that multiplies any number of columns one by one.
+func ByColumn(order *Order, multiply MatVecFunc) Kernel {
+	return Kernel{Order: order, Rows: func(dst []float32, m *Matrix, a *Activations, r0, r1 int) {
+		for c := range a.N {
+			multiply(dst[c*m.Rows:(c+1)*m.Rows], m, a, c, r0, r1)
+		}
+	}}
+}
+
 var variants []*Variant // in order
 
 // Register adds v to the registry, from wherever it comes. It is for init
-// functions, and panics if there is a variant of that name, format and scheme.
+// functions, and panics if there is a variant of that name, format and scheme, or
+// if no kernel takes one column.
 func Register(v *Variant) {
 	for _, w := range variants {
 		if w.Name == v.Name && w.Format == v.Format && w.Scheme == v.Scheme {
 			panic("kernels: " + v.String() + " registered twice")
 		}
+	}
+	if len(v.Kernels) == 0 || v.Kernels[0].From > 1 || !slices.IsSortedFunc(v.Kernels, func(a, b Kernel) int { return a.From - b.From }) {
+		panic("kernels: those of " + v.String() + " do not begin with one column and go up from there")
 	}
 	at, _ := slices.BinarySearchFunc(variants, v, inOrder)
 	variants = slices.Insert(variants, at, v)
@@ -99,8 +103,23 @@ func inOrder(a, b *Variant) int {
 // is not to be changed.
 func Variants() []*Variant { return slices.Clip(variants) }
 
-// batches says whether n columns are given to MatMul.
-func (v *Variant) batches(n int) bool { return v.MatMul != nil && n >= max(2, v.BatchFrom) }
+// kernel returns the one that multiplies n columns.
+func (v *Variant) kernel(n int) *Kernel {
+	i := len(v.Kernels) - 1
+	for v.Kernels[i].From > n {
+		i--
+	}
+	return &v.Kernels[i]
+}
+
+// Prepare makes a the n columns x (n × cols), quantized and arranged for v. The pool
+// does this for its products; it is exported for tests and for kernels driven by hand.
+func (v *Variant) Prepare(a *Activations, x []float32, n, cols int) {
+	a.Quantize(v.ISA, v.Scheme, x, n, cols)
+	if v.Scheme != F32 {
+		a.Arrange(v.kernel(n).Order)
+	}
+}
 
 // Rows computes rows [r0, r1) of all columns of a, which was prepared for v,
 // on the calling goroutine: dst[c·m.Rows+r]. r0 is a multiple of the layout's
@@ -109,17 +128,7 @@ func (v *Variant) Rows(dst []float32, m *Matrix, a *Activations, r0, r1 int) {
 	if len(m.Data) == 0 {
 		panic(matrixIsClosed)
 	}
-	if v.batches(a.N) {
-		v.MatMul(dst, m, a, r0, r1)
-		return
-	}
-	if v.MatFew != nil {
-		v.MatFew(dst, m, a, r0, r1)
-		return
-	}
-	for c := range a.N {
-		v.MatVec(dst[c*m.Rows:(c+1)*m.Rows], m, a, c, r0, r1)
-	}
+	v.kernel(a.N).Rows(dst, m, a, r0, r1)
 }
 
 // ShowsBadWeights reports whether v multiplies weights in place and gives a

@@ -162,10 +162,10 @@ func fittingRows(v *kernels.Variant, s formats.Shape, most int) int {
 func (p *KernelProfiling) addLevel(g *group, level string, matrices ...*kernels.Matrix) {
 	v, y, next := p.opt.Variant, make([]float32, g.src.Rows), 0
 	a := &kernels.Activations{}
-	a.Prepare(v, g.x, 1, g.src.Cols)
+	v.Prepare(a, g.x, 1, g.src.Cols)
 	p.add(kernelRun{&profile.KernelRun{Name: p.name(g.src.Rows, level), Level: level, Rows: g.src.Rows, Cols: g.src.Cols, Bytes: len(matrices[0].Data)}, func(n int) error {
 		for range n {
-			v.MatVec(y, matrices[next], a, 0, 0, g.src.Rows)
+			v.Rows(y, matrices[next], a, 0, g.src.Rows)
 			if next++; next == len(matrices) {
 				next = 0
 			}

@@ -57,7 +57,7 @@ func TestPackedTernary(t *testing.T) {
 			p.Mul(pool, got, x, tokens)
 
 			var a kernels.Activations
-			a.Prepare(&kernels.Variant{Scheme: v.Scheme, ISA: kernels.Go}, x, tokens, in)
+			a.Quantize(kernels.Go, v.Scheme, x, tokens, in)
 			q, digits, sums := make([]float32, tokens*in), make([]float32, out*in), make([]float32, tokens*out)
 			for i := range q {
 				q[i] = float32(a.Q[i/in*a.Stride+i%in])

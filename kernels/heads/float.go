@@ -31,11 +31,11 @@ func init() {
 		kernels.RegisterFormat(kernels.Format{Type: f.format, Scheme: kernels.F32, Roles: kernels.Head | kernels.Norm})
 		kernels.Register(&kernels.Variant{
 			Name: "scalar", Summary: "one weight at a time, pure Go: the specification", Format: f.format, Scheme: kernels.F32,
-			ISA: kernels.Go, Layout: kernels.Native, MatVec: f.matVec,
+			ISA: kernels.Go, Layout: kernels.Native, Kernels: []kernels.Kernel{kernels.ByColumn(nil, f.matVec)},
 		})
 		kernels.Register(&kernels.Variant{
 			Name: "unrolled", Summary: "branchless, unrolled, pure Go", Format: f.format, Scheme: kernels.F32,
-			ISA: kernels.Go, Layout: kernels.Native, Preference: 1, MatVec: f.matVecUnrolled,
+			ISA: kernels.Go, Layout: kernels.Native, Preference: 1, Kernels: []kernels.Kernel{kernels.ByColumn(nil, f.matVecUnrolled)},
 			AssumesFinite: f == floatF16, // decodeF16
 		})
 	}

@@ -28,10 +28,10 @@ const floatLaneRows = 16
 func (k floatRows) register() {
 	v := &kernels.Variant{
 		Name: k.isa.Name, Summary: k.summary, Format: k.format.format, Scheme: kernels.F32,
-		ISA: k.isa, Layout: kernels.Native, MatVec: k.matVec,
+		ISA: k.isa, Layout: kernels.Native, Kernels: []kernels.Kernel{kernels.ByColumn(nil, k.matVec)},
 	}
 	if k.few != nil {
-		v.MatMul = k.matMul
+		v.Kernels = append(v.Kernels, kernels.Kernel{From: 2, Rows: k.matMul})
 	}
 	kernels.Register(v)
 }

@@ -21,17 +21,15 @@ var nibblesScratch kernels.Scratch[nibblesResults]
 // register registers the variants of n under the integer schemes.
 func (n nibbles) register(isa *kernels.ISA, summary string, rows int, kernel nibblesKernel) {
 	l := n.layout(rows)
+	multiply := func(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int) {
+		for c := 0; c < a.N; c += nibblesMost {
+			n.multiply(kernel, dst[c*m.Rows:], m, a, c, min(nibblesMost, a.N-c), r0, r1)
+		}
+	}
 	for _, scheme := range []kernels.Scheme{kernels.Q8Per32, kernels.Q8Per128, kernels.Q8Row} {
 		kernels.Register(&kernels.Variant{
 			Name: isa.Name, Summary: summary, Format: n.format, Scheme: scheme, ISA: isa, Layout: l,
-			MatVec: func(dst []float32, m *kernels.Matrix, a *kernels.Activations, col, r0, r1 int) {
-				n.multiply(kernel, dst, m, a, col, 1, r0, r1)
-			},
-			MatMul: func(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int) {
-				for c := 0; c < a.N; c += nibblesMost {
-					n.multiply(kernel, dst[c*m.Rows:], m, a, c, min(nibblesMost, a.N-c), r0, r1)
-				}
-			},
+			Kernels: []kernels.Kernel{{From: 1, Rows: multiply}},
 		})
 	}
 }

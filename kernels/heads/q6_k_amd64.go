@@ -16,7 +16,7 @@ func init() {
 		{q6Rows{kernels.AVX2, "32 columns decoded in a register, 8 rows at a time", q6Tile, q6Order, q6RowsAVX2}, 3},
 	} {
 		v := k.variant()
-		v.BatchOrder, v.MatMul, v.BatchFrom = q6Panels, q6MatMul, k.batchFrom
+		v.Kernels = append(v.Kernels, kernels.Kernel{From: k.batchFrom, Order: q6Panels, Rows: q6MatMul})
 		kernels.Register(v)
 	}
 }

@@ -20,7 +20,7 @@ type q6Rows struct {
 func (k q6Rows) variant() *kernels.Variant {
 	return &kernels.Variant{
 		Name: k.isa.Name, Summary: k.summary, Format: formats.Q6_K, Scheme: kernels.Q8Per32,
-		ISA: k.isa, Layout: kernels.Native, Order: k.order, MatVec: k.matVec,
+		ISA: k.isa, Layout: kernels.Native, Kernels: []kernels.Kernel{kernels.ByColumn(k.order, k.matVec)},
 	}
 }
 

@@ -11,7 +11,7 @@ func init() {
 	const biased = "VPDPBUSD on codes made unsigned, 8 rows at a time"
 	for _, act := range []kernels.Scheme{kernels.Q8Per32, kernels.Q8Per128, kernels.Q8Row} {
 		v := q8Rows{kernels.AVX512VNNI, biased, q8RowsAVX512VNNI}.variant(act)
-		v.MatMul = q8MatMul
+		v.Kernels = append(v.Kernels, kernels.Kernel{From: 2, Rows: q8MatMul})
 		q8Register(v)
 		vnni := q8Rows{kernels.AVXVNNI, biased, q8RowsAVXVNNI}
 		q8Register(q8Lanes{q8PanelsAVXVNNI, vnni, q8BytePanels, 4}.variant(act))

@@ -88,7 +88,7 @@ func arrangeQ8(block, q []int8, c int) {
 // variant adds batches to one of k.columns.
 func (k q8Lanes) variant(act kernels.Scheme) *kernels.Variant {
 	v := k.columns.variant(act)
-	v.BatchOrder, v.BatchFrom, v.BatchRows, v.MatMul = k.order, k.least, q8LaneRows, k.matMul
+	v.Kernels = append(v.Kernels, kernels.Kernel{From: k.least, Order: k.order, Rows: k.matMul, TaskRows: q8LaneRows})
 	return v
 }
 

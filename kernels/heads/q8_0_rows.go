@@ -25,7 +25,7 @@ type q8Rows struct {
 func (k q8Rows) variant(act kernels.Scheme) *kernels.Variant {
 	return &kernels.Variant{
 		Name: k.isa.Name, Summary: k.summary, Format: formats.Q8_0, Scheme: act,
-		ISA: k.isa, Layout: kernels.Native, MatVec: k.matVec,
+		ISA: k.isa, Layout: kernels.Native, Kernels: []kernels.Kernel{kernels.ByColumn(nil, k.matVec)},
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 var lookup = &kernels.Variant{
 	Name: "table", Summary: "four codes at a time from a table, pure Go",
 	Format: formats.Ternary_u32, Scheme: kernels.Q8Row, ISA: kernels.Go, Layout: kernels.Native,
-	MatVec: func(dst []float32, m *kernels.Matrix, a *kernels.Activations, col, r0, r1 int) {
+	Kernels: []kernels.Kernel{kernels.ByColumn(nil, func(dst []float32, m *kernels.Matrix, a *kernels.Activations, col, r0, r1 int) {
 		q := a.Q[col*a.Stride:][:a.Stride]
 		for r := r0; r < r1; r++ {
 			var sum int32
@@ -23,7 +23,7 @@ var lookup = &kernels.Variant{
 			}
 			dst[r] = 0 + kernels.Term(m.Scale, a.Scale(col, 0), sum)
 		}
-	},
+	})},
 }
 
 // codes has the weights that a byte of ternary_u32 stands for.

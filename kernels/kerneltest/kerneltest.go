@@ -248,7 +248,7 @@ func expected(t testing.TB, v *kernels.Variant, tensor *formats.Tensor, x []floa
 		t.Fatal(err)
 	}
 	var a kernels.Activations
-	a.Prepare(scalar, x, n, m.Cols)
+	scalar.Prepare(&a, x, n, m.Cols)
 	y := make([]float32, n*m.Rows)
 	scalar.Rows(y, m, &a, 0, m.Rows)
 	answers.Store(q, y)
@@ -272,7 +272,7 @@ func Guarded(t testing.TB, v *kernels.Variant, tensor *formats.Tensor, x []float
 		}
 		packed.ReadOnly(t)
 		a := kernels.Activations{Alloc: func(bytes int) []byte { return guard.New(t, bytes).Bytes() }}
-		a.Prepare(v, guard.CopyReadOnly(t, x), n, cols)
+		v.Prepare(&a, guard.CopyReadOnly(t, x), n, cols)
 		y = guard.Copy(t, make([]float32, n*rows))
 		v.Rows(y, m, &a, 0, rows)
 	})

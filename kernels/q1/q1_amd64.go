@@ -13,7 +13,7 @@ func init() {
 		kernels.Register(&kernels.Variant{
 			Name: kernels.AVX512VNNI.Name, Summary: "bit planes, VPDPBUSD, 16 rows in a register", Format: formats.Q1_0_g128, Scheme: act,
 			ISA: kernels.AVX512VNNI, Layout: bitplanes, Preference: 3,
-			MatVec: matVec, BatchOrder: q1PanelOrder, MatMul: q1MatMul(act, matVec),
+			Kernels: []kernels.Kernel{kernels.ByColumn(nil, matVec), {From: 2, Order: q1PanelOrder, Rows: q1MatMul(act, matVec)}},
 		})
 	}
 }

@@ -44,7 +44,7 @@ func q1Product(t *testing.T, v *kernels.Variant, tensor *formats.Tensor, x []flo
 	}
 	defer m.Close()
 	var a kernels.Activations
-	a.Prepare(v, x, n, m.Cols)
+	v.Prepare(&a, x, n, m.Cols)
 	y := make([]float32, n*m.Rows)
 	for i := range y {
 		y[i] = 12345
@@ -134,10 +134,10 @@ func TestQ1NamesAreOneKernel(t *testing.T) {
 		return v
 	}
 	planes, words, packed := find("avx512vnni-native"), find("avx512vnni-native-lookup"), find("avx512vnni")
-	if planes.BatchOrder != q1PanelOrder || planes.BatchFrom != q1NativePanelsFrom || planes.BatchRows != nil {
+	if k := planes.Kernels[1]; k.Order != q1PanelOrder || k.From != q1NativePanelsFrom || k.TaskRows != nil {
 		t.Errorf("%v does not multiply panels", planes)
 	}
-	if words.BatchOrder != nil || words.BatchFrom != q1WordLookup.stripFrom {
+	if k := words.Kernels[1]; k.Order != nil || k.From != q1WordLookup.stripFrom {
 		t.Errorf("%v does not look sums up", words)
 	}
 	for _, c := range []struct {

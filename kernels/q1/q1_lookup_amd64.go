@@ -70,7 +70,7 @@ type q1Lookup struct {
 	together     func(dst []float32, m *kernels.Matrix, a *kernels.Activations, from, to, r0, r1, scaleStep int)
 	batchOrder   *kernels.Order
 	batchColumns int
-	taskRows     func(m *kernels.Matrix, threads int) int // see Variant.batchRows
+	taskRows     func(m *kernels.Matrix, threads int) int // see kernels.Kernel
 	// stripFrom is the fewest columns that are worth packing native rows for.
 	stripFrom int
 }
@@ -89,7 +89,7 @@ const q1LookupColumns = 16
 // q1TableOrder has what tables makes of activations, so many bytes of each.
 func q1TableOrder(name string, bytes int, tables func(dst, q *int8, n int)) *kernels.Order {
 	return &kernels.Order{
-		Name: name, Panel: 1,
+		Name: name, Panel: 1, Columns: q1LookupColumns,
 		Size: func(n, stride int) int { return bytes * n * stride },
 		Arrange: func(dst, q []int8, n, stride int) {
 			dst, q = dst[:bytes*n*stride], q[:n*stride]
@@ -140,9 +140,11 @@ func (l q1Lookup) register(isa *kernels.ISA, preference int, prefers func(cpu.Ma
 		}
 		kernels.Register(&kernels.Variant{
 			Name: isa.Name + "-lookup", Summary: l.summary, Format: formats.Q1_0_g128, Scheme: act,
-			ISA: isa, Layout: l.layout, Order: l.order, Preference: preference, Prefers: prefers,
-			MatVec: l.matVec(act), Columns: q1LookupColumns,
-			BatchOrder: l.batchOrder, BatchFrom: q1LookupTogether, BatchRows: l.taskRows, MatMul: l.matMul(act),
+			ISA: isa, Layout: l.layout, Preference: preference, Prefers: prefers,
+			Kernels: []kernels.Kernel{
+				kernels.ByColumn(l.order, l.matVec(act)),
+				{From: q1LookupTogether, Order: l.batchOrder, Rows: l.matMul(act), TaskRows: l.taskRows},
+			},
 		})
 	}
 }

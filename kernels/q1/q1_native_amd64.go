@@ -44,38 +44,36 @@ var q1NativeFewAVX512VNNI = []q1NativeColumns{
 const q1NativePanelsFrom = 40
 
 func init() {
-	nibbles := func(v *kernels.Variant) { looksStripsUp(v, q1NibbleLookup) }
 	for _, v := range []struct {
 		name    string
 		isa     *kernels.ISA
 		lanes   int
 		kernel  q1NativeFunc
 		few     []q1NativeColumns
-		summary string                 // of its batches
-		batches func(*kernels.Variant) // has it multiply them
+		summary string // of its batches
+		batches func(kernels.Scheme) kernels.Kernel
 		prefers func(cpu.Machine) int
 	}{
-		{"avx2-native", kernels.AVX2, 8, q1NativeAVX2, nil, "are looked up", nibbles, nil},
-		{"avxvnni-native", kernels.AVXVNNI, 8, q1NativeAVXVNNI, nil, "are looked up", nibbles, nil},
+		{"avx2-native", kernels.AVX2, 8, q1NativeAVX2, nil, "are looked up", q1NibbleLookup.strips, nil},
+		{"avxvnni-native", kernels.AVXVNNI, 8, q1NativeAVXVNNI, nil, "are looked up", q1NibbleLookup.strips, nil},
 		{
 			"avx512vnni-native", kernels.AVX512VNNI, 16, q1NativeAVX512VNNI, q1NativeFewAVX512VNNI,
-			"are bit planes", func(v *kernels.Variant) { multipliesStrips(v, q1Bitplanes128AVX512VNNI) }, nil,
+			"are bit planes", q1PanelStrips, nil,
 		},
 		{
 			"avx512vnni-native-lookup", kernels.AVX512VNNI, 16, q1NativeAVX512VNNI, q1NativeFewAVX512VNNI,
-			"are looked up", func(v *kernels.Variant) { looksStripsUp(v, q1WordLookup) }, q1NativePrefersLookups,
+			"are looked up", q1WordLookup.strips, q1NativePrefersLookups,
 		},
 	} {
 		for _, act := range []kernels.Scheme{kernels.Q8Per128, kernels.Q8Row} {
-			matVec := q1NativeMatVec(act, v.kernel, v.lanes)
-			variant := &kernels.Variant{
+			kernels.Register(&kernels.Variant{
 				Name: v.name, Summary: "the file's rows, transposed in registers; batches " + v.summary, Format: formats.Q1_0_g128,
-				Scheme: act, ISA: v.isa, Layout: kernels.Native, Order: q1ByteOrder,
-				Preference: 1, Prefers: v.prefers,
-				MatVec: matVec, MatFew: q1NativeMatFew(act, v.few, v.lanes, matVec),
-			}
-			v.batches(variant)
-			kernels.Register(variant)
+				Scheme: act, ISA: v.isa, Layout: kernels.Native, Preference: 1, Prefers: v.prefers,
+				Kernels: []kernels.Kernel{
+					{Order: q1ByteOrder, Rows: q1NativeMatFew(act, v.few, v.lanes, q1NativeMatVec(act, v.kernel, v.lanes))},
+					v.batches(act),
+				},
+			})
 		}
 	}
 }
@@ -89,11 +87,10 @@ func q1NativePrefersLookups(m cpu.Machine) int {
 	return -1
 }
 
-// multipliesStrips has v, which multiplies native rows, pack those of batches by strips
-// as bit planes; kernel is for columns that fill no panel.
-func multipliesStrips(v *kernels.Variant, kernel bitplanesFunc) {
-	v.BatchOrder, v.BatchFrom = q1PanelOrder, q1NativePanelsFrom
-	v.MatMul = q1NativeMatMul(bitplanesTiles, q1PackRoom, q1MatMul(v.Scheme, bitplanesMatVec(v.Scheme, kernel, nil)))
+// q1PanelStrips packs native rows by strips as bit planes, and multiplies these with panels.
+func q1PanelStrips(act kernels.Scheme) kernels.Kernel {
+	matMul := q1MatMul(act, bitplanesMatVec(act, q1Bitplanes128AVX512VNNI, nil))
+	return kernels.Kernel{From: q1NativePanelsFrom, Order: q1PanelOrder, Rows: q1NativeMatMul(bitplanesTiles, q1PackRoom, matMul)}
 }
 
 // q1NativeMatVec is matVec by a kernel that takes lanes rows together. Rows

@@ -30,12 +30,12 @@ func init() {
 			kernels.Register(&kernels.Variant{
 				Name: k.isa.Name, Summary: "bit planes, " + k.how + ", 4 rows in a register", Format: formats.Q1_0_g128,
 				Scheme: act, ISA: k.isa, Layout: bitplanes, Preference: 2,
-				MatVec: bitplanesMatVec(act, k.planes128, k.planes32),
+				Kernels: []kernels.Kernel{kernels.ByColumn(nil, bitplanesMatVec(act, k.planes128, k.planes32))},
 			})
 			kernels.Register(&kernels.Variant{
 				Name: k.isa.Name + "-native", Summary: "the file's rows, " + k.how + ", 4 rows at a time", Format: formats.Q1_0_g128,
 				Scheme: act, ISA: k.isa, Layout: kernels.Native, Preference: 1,
-				Order: q1RowOrder, MatVec: q1RowsMatVec(rows, q1ScaleStep(act)),
+				Kernels: []kernels.Kernel{kernels.ByColumn(q1RowOrder, q1RowsMatVec(rows, q1ScaleStep(act)))},
 			})
 		}
 	}
@@ -44,8 +44,10 @@ func init() {
 		kernels.Register(&kernels.Variant{
 			Name: kernels.NEONI8MM.Name, Summary: "bit planes, CMTST, SMMLA on 4 rows × 8 columns, SDOT for one", Format: formats.Q1_0_g128,
 			Scheme: act, ISA: kernels.NEONI8MM, Layout: bitplanes, Preference: 2,
-			MatVec:     bitplanesMatVec(act, q1Bitplanes128NEONDot, nil),
-			BatchOrder: batch.Order, MatMul: q1PairsMatMul(batch),
+			Kernels: []kernels.Kernel{
+				kernels.ByColumn(nil, bitplanesMatVec(act, q1Bitplanes128NEONDot, nil)),
+				{From: 2, Order: batch.Order, Rows: q1PairsMatMul(batch)},
+			},
 		})
 	}
 }

@@ -8,11 +8,9 @@ import "onebit/kernels"
 // 2048 columns. With the tables of q1LookupTogether columns it stays in L2.
 const q1StripBytes = 448 << 10
 
-// looksStripsUp has v, which multiplies native rows, pack those of batches by strips
-// and look them up with l.
-func looksStripsUp(v *kernels.Variant, l q1Lookup) {
-	v.BatchFrom, v.BatchRows = l.stripFrom, q1StripTaskRows
-	v.MatMul = q1NativeMatMul(l.tiles, q1StripBytes, l.matMulNatural(v.Scheme))
+// strips packs native rows by strips and looks these up with l.
+func (l q1Lookup) strips(act kernels.Scheme) kernels.Kernel {
+	return kernels.Kernel{From: l.stripFrom, Rows: q1NativeMatMul(l.tiles, q1StripBytes, l.matMulNatural(act)), TaskRows: q1StripTaskRows}
 }
 
 // q1StripTaskRows is how many native rows of m a task packs and looks up: whole

@@ -15,7 +15,7 @@ func init() {
 	kernels.Register(&kernels.Variant{
 		Name: "avx2-archsimd", Summary: "simd/archsimd: VPMADDUBSW on codes shifted down, 4 rows at a time",
 		Format: formats.I2_S, Scheme: kernels.Q8Row, ISA: kernels.AVX2, Layout: kernels.Native, Preference: -1,
-		MatVec: archsimdMatVec,
+		Kernels: []kernels.Kernel{kernels.ByColumn(nil, archsimdMatVec)},
 	})
 }
 

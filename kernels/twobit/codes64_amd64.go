@@ -57,17 +57,19 @@ func (f twoBitFormat) registerCodes64() {
 		}
 		v := &kernels.Variant{
 			Name: k.isa.Name, Summary: k.summary, Format: f.Type, Scheme: f.Scheme,
-			ISA: k.isa, Layout: layout, Preference: 4, MatVec: k.column.matVec(f.codes, row.scaleStep), BatchFrom: k.batchFrom,
+			ISA: k.isa, Layout: layout, Preference: 4,
 		}
+		batch := kernels.Kernel{From: k.batchFrom}
 		if k.strip != nil {
 			panels := narrow(arrangeRowsDwordsAVX2, row.blockCols)
-			v.BatchOrder = panels.order()
-			v.MatMul = k.strip.matMul(panels, v.BatchOrder, f.codes, row)
+			batch.Order = panels.order()
+			batch.Rows = k.strip.matMul(panels, batch.Order, f.codes, row)
 		} else {
 			panels := wide(arrangeRowsDwordsAVX2, row.blockCols)
-			v.BatchOrder = panels.order()
-			v.MatMul = codes64MatMul(panels, v.BatchOrder, f.codes, row)
+			batch.Order = panels.order()
+			batch.Rows = codes64MatMul(panels, batch.Order, f.codes, row)
 		}
+		v.Kernels = []kernels.Kernel{kernels.ByColumn(nil, k.column.matVec(f.codes, row.scaleStep)), batch}
 		kernels.Register(v)
 	}
 }

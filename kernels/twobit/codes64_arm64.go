@@ -24,10 +24,10 @@ func (f twoBitFormat) registerCodes64() {
 	} {
 		v := &kernels.Variant{
 			Name: k.isa.Name, Summary: k.summary, Format: f.Type, Scheme: f.Scheme,
-			ISA: k.isa, Layout: layout, Preference: 4, MatVec: k.column.matVec(f.codes, scaleStep),
+			ISA: k.isa, Layout: layout, Preference: 4, Kernels: []kernels.Kernel{kernels.ByColumn(nil, k.column.matVec(f.codes, scaleStep))},
 		}
 		if k.isa == kernels.NEONDot {
-			v.BatchOrder, v.MatMul, v.BatchFrom = batch.order, batch.tilesMatMul, ternaryBatchFrom
+			v.Kernels = append(v.Kernels, kernels.Kernel{From: ternaryBatchFrom, Order: batch.order, Rows: batch.tilesMatMul})
 		}
 		kernels.Register(v)
 	}

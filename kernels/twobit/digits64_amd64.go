@@ -54,20 +54,20 @@ func init() {
 	panels := wide(arrangeRowsDwordsAVX2, 128)
 	order := panels.order()
 	const scaleStep = 4
+	matVec := func(dst []float32, m *kernels.Matrix, a *kernels.Activations, col, r0, r1 int) {
+		blocks := m.Cols / 128
+		out := dst[r0:r1]
+		q, scales, sums := a.Columns(nil, col, 1)
+		digits64AVX512VNNI(&out[0], &tilesOf(m, r0, r1, blocks*digitBlock)[0], &q[0], &scales[0], &sums[0], blocks, scaleStep, len(out))
+	}
+	matMul := func(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int) {
+		panels.tiles(m, a, order, r0, r1, m.Cols/128*digitBlock, func(data *byte, panel *int8, c, cols, r, rows int) {
+			forCols(digits64Batch, cols)(&dst[c*m.Rows+r], 4*m.Rows, data, panel, &a.Scales[c*a.Groups], 4*a.Groups, cols, m.Cols/128, scaleStep, rows)
+		})
+	}
 	kernels.Register(&kernels.Variant{
 		Name: kernels.AVX512VNNI.Name, Summary: "VPDPBUSD on bytes of five digits, 64 rows at a time", Format: formats.PTQ1_0, Scheme: kernels.Q8Per128,
 		ISA: kernels.AVX512VNNI, Layout: digits64,
-		MatVec: func(dst []float32, m *kernels.Matrix, a *kernels.Activations, col, r0, r1 int) {
-			blocks := m.Cols / 128
-			out := dst[r0:r1]
-			q, scales, sums := a.Columns(nil, col, 1)
-			digits64AVX512VNNI(&out[0], &tilesOf(m, r0, r1, blocks*digitBlock)[0], &q[0], &scales[0], &sums[0], blocks, scaleStep, len(out))
-		},
-		BatchOrder: order, BatchFrom: blocksBatchFrom,
-		MatMul: func(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int) {
-			panels.tiles(m, a, order, r0, r1, m.Cols/128*digitBlock, func(data *byte, panel *int8, c, cols, r, rows int) {
-				forCols(digits64Batch, cols)(&dst[c*m.Rows+r], 4*m.Rows, data, panel, &a.Scales[c*a.Groups], 4*a.Groups, cols, m.Cols/128, scaleStep, rows)
-			})
-		},
+		Kernels: []kernels.Kernel{kernels.ByColumn(nil, matVec), {From: blocksBatchFrom, Order: order, Rows: matMul}},
 	})
 }

@@ -18,17 +18,17 @@ func init() {
 		{kernels.AVXVNNI, "VPDPBUSD (VEX) on bytes of five digits, 4 rows at a time", digitsRowsAVXVNNI},
 		{kernels.AVX512VNNI, "VPDPBUSD on bytes of five digits, 4 rows at a time", digitsRowsAVX512VNNI},
 	} {
+		matVec := func(dst []float32, m *kernels.Matrix, a *kernels.Activations, col, r0, r1 int) {
+			blocks := m.Cols / 128
+			n := blocks * ptq1Block
+			q, scales, _ := a.Columns(digitOrder, col, 1)
+			tiles.Multiply(4, dst[r0:r1], m.Span(r0, r1, n), n, func(y *float32, w *byte, stride, tiles int) {
+				k.rows(y, w, stride, blocks, &q[0], &scales[0], tiles)
+			})
+		}
 		kernels.Register(&kernels.Variant{
 			Name: k.isa.Name + "-native", Summary: k.summary, Format: formats.PTQ1_0, Scheme: kernels.Q8Per128,
-			ISA: k.isa, Layout: kernels.Native, Order: digitOrder,
-			MatVec: func(dst []float32, m *kernels.Matrix, a *kernels.Activations, col, r0, r1 int) {
-				blocks := m.Cols / 128
-				n := blocks * ptq1Block
-				q, scales, _ := a.Columns(digitOrder, col, 1)
-				tiles.Multiply(4, dst[r0:r1], m.Span(r0, r1, n), n, func(y *float32, w *byte, stride, tiles int) {
-					k.rows(y, w, stride, blocks, &q[0], &scales[0], tiles)
-				})
-			},
+			ISA: k.isa, Layout: kernels.Native, Kernels: []kernels.Kernel{kernels.ByColumn(digitOrder, matVec)},
 		})
 	}
 }

@@ -37,7 +37,7 @@ func (f twoBitFormat) registerSpans(layout *kernels.Layout) {
 		s := spans{f.codes, layout, all}
 		kernels.Register(&kernels.Variant{
 			Name: isa.Name, Summary: spansSummary[isa], Format: f.Type, Scheme: kernels.Q8Per32, ISA: isa, Layout: layout, Preference: 4,
-			MatVec: s.matVec, MatMul: s.matMul,
+			Kernels: []kernels.Kernel{kernels.ByColumn(nil, s.matVec), {From: 2, Rows: s.matMul}},
 		})
 	}
 }

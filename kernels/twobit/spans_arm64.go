@@ -17,7 +17,8 @@ func init() {
 		}{{kernels.NEON, "SMLAL", spansNEON}, {kernels.NEONDot, "SDOT", spansNEONDot}} {
 			kernels.Register(&kernels.Variant{
 				Name: k.isa.Name, Summary: k.instruction + " on codes shifted down, 16 rows at a time; MLA with shares of the scales", Format: f.Type,
-				Scheme: kernels.Q8Per32, ISA: k.isa, Layout: layout, Preference: 4, MatVec: spans{f.codes, layout, k.multiply}.matVec,
+				Scheme: kernels.Q8Per32, ISA: k.isa, Layout: layout, Preference: 4,
+				Kernels: []kernels.Kernel{kernels.ByColumn(nil, spans{f.codes, layout, k.multiply}.matVec)},
 			})
 		}
 	}

@@ -43,18 +43,21 @@ var arrangements = map[*twoBit]arrangement{
 func (f twoBitFormat) registerRows(a arrangement) {
 	order, tiles, strips := rowOrder(a.rows), wide(a.rows, 0), narrow(a.rows, unitCols)
 	tilesOrder, stripsOrder := tiles.order(), strips.order()
+	tilesOrder.Columns = ternaryColumns
 	for _, k := range rowsKernels {
-		v := &kernels.Variant{
-			Name: k.isa.Name, Summary: k.summary, Format: f.Type, Scheme: f.Scheme, ISA: k.isa, Layout: f.layout,
-			Order: order, MatVec: k.matVec(order), BatchFrom: ternaryBatchFrom,
-		}
+		matVec := k.matVec(order)
+		few := kernels.ByColumn(order, matVec)
+		batch := kernels.Kernel{From: ternaryBatchFrom}
 		if k.isa == kernels.AVX512VNNI {
-			v.BatchOrder, v.MatMul, v.Columns = tilesOrder, ternaryMatMul(tiles, tilesOrder), ternaryColumns
-			v.MatFew = byPieces(v.MatVec)
+			few.Rows = byPieces(matVec)
+			batch.Order, batch.Rows = tilesOrder, ternaryMatMul(tiles, tilesOrder)
 		} else {
-			v.BatchOrder, v.MatMul = stripsOrder, k.strip.matMul(strips, stripsOrder)
+			batch.Order, batch.Rows = stripsOrder, k.strip.matMul(strips, stripsOrder)
 		}
-		kernels.Register(v)
+		kernels.Register(&kernels.Variant{
+			Name: k.isa.Name, Summary: k.summary, Format: f.Type, Scheme: f.Scheme, ISA: k.isa, Layout: f.layout,
+			Kernels: []kernels.Kernel{few, batch},
+		})
 	}
 }
 
@@ -83,7 +86,7 @@ func byPieces(matVec kernels.MatVecFunc) kernels.MatMulFunc {
 // shift 2j.
 func rowOrder(arrange func(dst, q *int8, units int)) *kernels.Order {
 	return &kernels.Order{
-		Name: "rows",
+		Name: "rows", Columns: ternaryColumns,
 		Size: func(n, stride int) int { return n * rowOrderLen(stride) },
 		Arrange: func(dst, q []int8, n, stride int) {
 			arrangeRows(dst, q, n, stride, arrange)

@@ -15,19 +15,18 @@ func (f twoBitFormat) registerBlocks(a arrangement) {
 	tilesOrder, stripsOrder := tiles.order(), strips.order()
 	order32, order64 := blockOrder(a.block32), blockOrder(a.block64)
 	for isa, rows := range blocksKernels[f.codes] {
-		v := &kernels.Variant{
-			Name: isa.Name + "-native", Summary: blocksSummary[isa], Format: f.Type, Scheme: f.Scheme, ISA: isa,
-			Layout: kernels.Native, Order: order32, MatVec: rows.matVec(order32, row),
-		}
+		order := order32
 		if isa == kernels.AVX512VNNI {
-			v.Order, v.MatVec = order64, rows.matVec(order64, row)
+			order = order64
 		}
+		batch := kernels.Kernel{From: 2, Order: tilesOrder, Rows: blocksMatMul(tiles, tilesOrder, row)}
 		if strip := blocksStrips[isa]; strip != nil {
-			v.BatchOrder, v.BatchFrom, v.MatMul = stripsOrder, blocksBatchFrom, strip.matMul(strips, stripsOrder, row)
-		} else {
-			v.BatchOrder, v.MatMul = tilesOrder, blocksMatMul(tiles, tilesOrder, row)
+			batch = kernels.Kernel{From: blocksBatchFrom, Order: stripsOrder, Rows: strip.matMul(strips, stripsOrder, row)}
 		}
-		kernels.Register(v)
+		kernels.Register(&kernels.Variant{
+			Name: isa.Name + "-native", Summary: blocksSummary[isa], Format: f.Type, Scheme: f.Scheme, ISA: isa, Layout: kernels.Native,
+			Kernels: []kernels.Kernel{kernels.ByColumn(order, rows.matVec(order, row)), batch},
+		})
 	}
 }
 

@@ -42,15 +42,15 @@ func init() {
 		} {
 			v := &kernels.Variant{
 				Name: k.isa.Name, Summary: k.instruction + " on codes masked in place, 4 rows at a time", Format: f.Type, Scheme: f.Scheme, ISA: k.isa, Layout: f.layout,
-				Order: order, MatVec: ternaryMatVec(k.ternaryRows, order),
+				Kernels: []kernels.Kernel{kernels.ByColumn(order, ternaryMatVec(k.ternaryRows, order))},
 			}
 			if codes.scale >= 0 {
 				v.Name += "-native"
 				v.Summary = k.instruction + " on codes shifted down, 4 rows at a time"
-				v.MatVec = blocksMatVec(k.blocks, order, codes)
+				v.Kernels[0] = kernels.ByColumn(order, blocksMatVec(k.blocks, order, codes))
 			}
 			if k.isa == kernels.NEONDot {
-				v.BatchOrder, v.MatMul, v.BatchFrom = dotBatch.order, dotBatch.matMul, from
+				v.Kernels = append(v.Kernels, kernels.Kernel{From: from, Order: dotBatch.order, Rows: dotBatch.matMul})
 			}
 			kernels.Register(v)
 		}
@@ -59,8 +59,10 @@ func init() {
 			kernels.Register(&kernels.Variant{
 				Name: kernels.NEONI8MM.Name, Summary: "SMMLA on 4 rows × 8 columns, SDOT for one", Format: f.Type, Scheme: f.Scheme,
 				ISA: kernels.NEONI8MM, Layout: f.layout,
-				Order: order, MatVec: ternaryMatVec(ternaryRowsNEONDot, order),
-				BatchOrder: batch.Order, MatMul: ternaryPairsMatMul(batch),
+				Kernels: []kernels.Kernel{
+					kernels.ByColumn(order, ternaryMatVec(ternaryRowsNEONDot, order)),
+					{From: 2, Order: batch.Order, Rows: ternaryPairsMatMul(batch)},
+				},
 			})
 		}
 	}

@@ -23,7 +23,7 @@ func registerX4(format kernels.Format) {
 		for _, act := range []kernels.Scheme{kernels.Q8Row, kernels.Q8Per128, kernels.Q8Per32} {
 			kernels.Register(&kernels.Variant{
 				Name: u.name, Summary: u.summary, Format: format.Type, Scheme: act, ISA: kernels.Go, Layout: kernels.Native,
-				Preference: u.pref, MatVec: x4MatVec(u.dot),
+				Preference: u.pref, Kernels: []kernels.Kernel{kernels.ByColumn(nil, x4MatVec(u.dot))},
 			})
 		}
 	}

@@ -59,7 +59,7 @@ func denseProduct(t *testing.T, source string, format *formats.Type, rows, cols,
 		t.Fatal(err)
 	}
 	var a kernels.Activations
-	a.Prepare(v, x, n, cols)
+	v.Prepare(&a, x, n, cols)
 	want, y := make([]float32, n*rows), poisoned(n*rows)
 	v.Rows(want, m, &a, 0, rows)
 	const threads = 64

@@ -77,7 +77,7 @@ func TestQuantizePlanes(t *testing.T) {
 					t.Fatal(err)
 				}
 				var want kernels.Activations
-				want.Prepare(v, x, n, cols)
+				v.Prepare(&want, x, n, cols)
 				for i, q := range want.Q {
 					if got := p.at(i/want.Stride, i%want.Stride/32, i%32); got != q {
 						t.Fatalf("column %d of activations, value %d is %d, want %d", i/want.Stride, i%want.Stride, got, q)

@@ -86,7 +86,7 @@ func newProduct(t *testing.T, tensor *formats.Tensor, scheme kernels.Scheme, x [
 		t.Fatal(err)
 	}
 	p := &product{codes: c, tensor: packed, a: &kernels.Activations{}, want: make([]float32, n*rows)}
-	p.a.Prepare(v, x, n, cols)
+	v.Prepare(p.a, x, n, cols)
 	v.Rows(p.want, m, p.a, 0, rows)
 	p.size = sizes(t, tensor, x, n)
 	group := scheme.GroupLen(cols)
@@ -354,7 +354,7 @@ func checkQuantize(l library, scheme kernels.Scheme, x []float32, cols int) erro
 		return err
 	}
 	n, want := len(x)/cols, &kernels.Activations{}
-	want.Prepare(v, x, n, cols)
+	v.Prepare(want, x, n, cols)
 	q, scales := bytes.Repeat([]byte{99}, len(want.Q)), poisoned(len(want.Scales))
 	columns := struct{ Cols, Stride, Groups, Group uint32 }{uint32(cols), uint32(want.Stride), uint32(want.Groups), uint32(scheme.GroupLen(cols))}
 	err = l.Dispatch("quantize", [3]int{64 * want.Groups, n, 1}, [3]int{64, 1, 1},

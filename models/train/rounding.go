@@ -5,7 +5,7 @@ import (
 
 	"onebit/internal/cpu"
 	"onebit/kernels"
-	_ "onebit/kernels/all" // the instructions that quantize activations
+	_ "onebit/kernels/all" // what packed weights are multiplied with
 )
 
 // A Rounding is what becomes of activations before they are multiplied.
@@ -53,19 +53,13 @@ func Roundings() []*Rounding { return []*Rounding{NoRounding, NanoLogicRows, Q8R
 // schemeRounding quantizes as the kernels do, to the bit, and multiplies by the
 // scales again.
 func schemeRounding(scheme kernels.Scheme) *Rounding {
-	quantizer := sync.OnceValue(func() *kernels.Variant {
-		v, err := kernels.BestFor("q8_0", scheme, cpu.Host()) // which has kernels for every scheme
-		if err != nil {
-			panic("train: no kernel quantizes activations: " + err.Error())
-		}
-		return &kernels.Variant{Scheme: scheme, ISA: v.ISA} // in no kernel's order
-	})
+	isa := kernels.Fastest(kernels.ISAs(), cpu.Detected())
 	buffers := sync.Pool{New: func() any { return new(kernels.Activations) }}
 	return &Rounding{Name: string(scheme), scheme: scheme, round: func(dst, x []float32, cols int) {
 		a := buffers.Get().(*kernels.Activations)
 		defer buffers.Put(a)
 		rows, group := len(x)/cols, scheme.GroupLen(cols)
-		a.Prepare(quantizer(), x, rows, cols)
+		a.Quantize(isa, scheme, x, rows, cols)
 		for r := range rows {
 			out, q := dst[r*cols:(r+1)*cols], a.Q[r*a.Stride:]
 			for g := range a.Groups {

@@ -84,8 +84,8 @@ func (a *attention) start(s *stream, head, heads, from, end int) {
 	}
 	if s.cache.int8 {
 		bytes := dim / q8Len * queryBytes
-		for r := range a.states { // alone, because a batch would be laid out for products
-			a.writer.acts.Prepare(s.cache.quantizer, a.queries[r*dim:][:dim], 1, dim)
+		for r := range a.states {
+			a.writer.acts.Quantize(s.cache.vec.ISA, kernels.Q8Per32, a.queries[r*dim:][:dim], 1, dim)
 			packQuery(a.queryCodes[r*bytes:], &a.writer.acts)
 		}
 	}

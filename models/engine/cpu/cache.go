@@ -11,7 +11,6 @@ import (
 	"unsafe"
 
 	"onebit/formats"
-	"onebit/internal/cpu"
 	"onebit/internal/half"
 	"onebit/internal/mmap"
 	"onebit/kernels"
@@ -49,7 +48,6 @@ type cache struct {
 	vec                *Vectors
 	mem                *mmap.Anon
 	data               []byte
-	quantizer          *kernels.Variant // rounds to q8_0
 	blocks, heads, dim int
 	slot               []int // of a block, which of those that keep anything it is
 	capacity           int   // positions, in whole tiles
@@ -124,10 +122,6 @@ func newCache(vec *Vectors, blocks []int, shape engine.KV, format *formats.Type,
 		kv.slot[block] = i
 	}
 	var err error
-	// Any variant of these instructions will do, for they quantize alike.
-	if kv.quantizer, err = kernels.BestFor(formats.Q8_0.Name, kernels.Q8Per32, cpu.Host().With(vec.ISA.Requires)); err != nil {
-		return nil, err
-	}
 	if kv.rowBytes, err = format.Bytes(1, kv.dim); err != nil {
 		return nil, fmt.Errorf("keys and values cannot be kept in %s: %w", format.Name, err)
 	}
@@ -317,7 +311,7 @@ func floatsOf(b []byte) []float32 {
 // encodeQ8 writes blocks of q8_0 as the activation scheme of the same layout
 // rounds them: what is not finite gets a scale that is NaN or infinite.
 func encodeQ8(kv *cache, dst []byte, src []float32, acts *kernels.Activations) {
-	acts.Prepare(kv.quantizer, src, 1, len(src))
+	acts.Quantize(kv.vec.ISA, kernels.Q8Per32, src, 1, len(src))
 	for i, scale := range acts.Scales[:len(src)/q8Len] {
 		block, codes := dst[i*q8Bytes:][:q8Bytes], acts.Q[i*q8Len:][:q8Len]
 		half.Put(block, scale)
