@@ -12,7 +12,6 @@ import (
 	"onebit/cmd/internal/cli"
 	"onebit/formats/gguf"
 	"onebit/kernels"
-	"onebit/models/arch"
 	"onebit/models/source"
 	"onebit/models/train/lm"
 	"onebit/reports/figure"
@@ -82,7 +81,7 @@ func (f *curveFlags) run(cmd *cobra.Command) (err error) {
 	pool := kernels.NewPool(f.threads)
 	defer pool.Close()
 	outcomes, err := f.trials(cmd, &lm.Series{
-		Dir: f.output, Every: f.every, Corpus: corpus, Tables: arch.Lookup, Pool: pool,
+		Dir: f.output, Every: f.every, Corpus: corpus, Pool: pool,
 		Open: func(model string) (lm.SourceCloser, error) { return source.OpenWith(model, "", gguf.Options{}) },
 	})
 	if err != nil {

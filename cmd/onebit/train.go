@@ -16,7 +16,6 @@ import (
 	"onebit/bench/results"
 	"onebit/cmd/internal/cli"
 	"onebit/kernels"
-	"onebit/models/arch"
 	"onebit/models/train"
 	"onebit/models/train/lm"
 	"onebit/reports"
@@ -265,7 +264,7 @@ func (f *trainFlags) openCheckpoint() (*lm.Checkpoint, error) {
 	if !f.resume {
 		return nil, f.foresee()
 	}
-	saved, err := lm.OpenCheckpoint(f.checkpoint(), arch.Lookup)
+	saved, err := lm.OpenCheckpoint(f.checkpoint())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: there is no checkpoint to go on from", f.checkpoint())
 	}
@@ -284,7 +283,7 @@ func (f *trainFlags) foresee() error {
 	if f.from != "" {
 		return nil
 	}
-	return f.recipe.Fits(arch.Lookup)
+	return f.recipe.Fits()
 }
 
 // checkFolder refuses to replace a run.
@@ -326,7 +325,7 @@ func (f *trainFlags) trainer(saved *lm.Checkpoint, corpus *lm.Corpus, pool *kern
 		return t, err
 	}
 	if f.from == "" {
-		return lm.New(f.recipe, corpus, arch.Lookup, pool)
+		return lm.New(f.recipe, corpus, pool)
 	}
 	src, err := f.models.open(f.from)
 	if err != nil {

@@ -134,13 +134,13 @@ type Checkpoint struct {
 
 // OpenCheckpoint opens the file of a checkpoint. It allocates nothing of the sizes that the
 // file states before these are found to be those of its tensors.
-func OpenCheckpoint(path string, tables Tables) (*Checkpoint, error) {
+func OpenCheckpoint(path string) (*Checkpoint, error) {
 	f, err := gguf.Open(path, gguf.Options{})
 	if err != nil {
 		return nil, err
 	}
 	c := &Checkpoint{file: f}
-	if err := mmap.Guard(func() error { return c.open(tables) }); err != nil {
+	if err := mmap.Guard(func() error { return c.open() }); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return c, nil
@@ -152,12 +152,12 @@ func (c *Checkpoint) Close() error { return c.file.Close() }
 // Text names what the run is trained on, as [Corpus.Name] does.
 func (c *Checkpoint) Text() string { return c.saved.Text }
 
-func (c *Checkpoint) open(tables Tables) (err error) {
+func (c *Checkpoint) open() (err error) {
 	f := c.file
 	if c.saved, err = readState(f); err != nil {
 		return err
 	}
-	if c.shape, err = prepare(c.saved.Recipe, tables); err != nil {
+	if c.shape, err = prepare(c.saved.Recipe); err != nil {
 		return fmt.Errorf("%s: %w", f.Name(), err)
 	}
 	if err := c.checkTensors(); err != nil {

@@ -14,7 +14,6 @@ import (
 	"onebit/formats"
 	"onebit/formats/gguf"
 	"onebit/kernels/vectors"
-	"onebit/models/arch"
 	"onebit/models/source"
 	"onebit/models/train"
 )
@@ -124,7 +123,7 @@ func TestFromErrors(t *testing.T) {
 	}
 	r = smallRecipe()
 	r.Distil = 0.5
-	if _, err := New(r, smallCorpus(), arch.Lookup, nil); err == nil || !strings.Contains(err.Error(), "needs one to start from") {
+	if _, err := New(r, smallCorpus(), nil); err == nil || !strings.Contains(err.Error(), "needs one to start from") {
 		t.Errorf("error %v", err)
 	}
 }

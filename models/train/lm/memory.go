@@ -45,8 +45,8 @@ func size(bytes float64) string {
 }
 
 // Footprint plans a run of the recipe. It allocates nothing of the recipe's sizes.
-func (r Recipe) Footprint(tables Tables) (Footprint, error) {
-	table, err := tables(r.Architecture)
+func (r Recipe) Footprint() (Footprint, error) {
+	table, err := arch.Lookup(r.Architecture)
 	if err != nil {
 		return Footprint{}, err
 	}
@@ -54,8 +54,8 @@ func (r Recipe) Footprint(tables Tables) (Footprint, error) {
 }
 
 // Fits returns a *MemoryError if the system has not the memory for a run of the recipe.
-func (r Recipe) Fits(tables Tables) error {
-	f, err := r.Footprint(tables)
+func (r Recipe) Fits() error {
+	f, err := r.Footprint()
 	if err != nil {
 		return err
 	}

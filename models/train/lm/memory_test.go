@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"onebit/internal/sysinfo"
-	"onebit/models/arch"
 )
 
 // What is planned is what a run takes: what is live behind a step with a checkpoint
@@ -20,7 +19,7 @@ func TestFootprint(t *testing.T) {
 	} {
 		r := smallRecipe()
 		change(&r)
-		plan, err := r.Footprint(arch.Lookup)
+		plan, err := r.Footprint()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,11 +55,11 @@ func TestBeyondMemory(t *testing.T) {
 		r := smallRecipe()
 		change(&r)
 		var refused *MemoryError
-		if _, err := New(r, smallCorpus(), arch.Lookup, nil); !errors.As(err, &refused) || !strings.Contains(err.Error(), "give it fewer layers") {
+		if _, err := New(r, smallCorpus(), nil); !errors.As(err, &refused) || !strings.Contains(err.Error(), "give it fewer layers") {
 			t.Errorf("error %v, want a MemoryError", err)
 		}
 	}
-	plan, err := smallRecipe().Footprint(arch.Lookup)
+	plan, err := smallRecipe().Footprint()
 	if err != nil {
 		t.Fatal(err)
 	}

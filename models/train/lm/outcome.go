@@ -17,7 +17,6 @@ type Series struct {
 	Dir    string
 	Every  int // steps between points of a learning curve, and checkpoints
 	Corpus *Corpus
-	Tables Tables
 	Pool   *kernels.Pool
 	Open   func(model string) (SourceCloser, error)
 }
@@ -65,7 +64,7 @@ func (s *Series) Run(ctx context.Context, trial Trial, watch Watch) (*Outcome, e
 		return nil, err
 	}
 	o := &Outcome{Trial: trial, Points: t.Points()}
-	if o.Bytes, err = t.Recipe.Bytes(s.Tables); err == nil {
+	if o.Bytes, err = t.Recipe.Bytes(); err == nil {
 		o.Final, err = t.HeldOut(ctx)
 	}
 	return o, err
@@ -87,8 +86,8 @@ func (s *Series) trainer(trial Trial, checkpoint string) (*Trainer, error) {
 	case start != nil:
 		t, err = From(trial.Recipe, start, s.Corpus, s.Pool)
 	default:
-		if err = trial.Recipe.Fits(s.Tables); err == nil {
-			t, err = New(trial.Recipe, s.Corpus, s.Tables, s.Pool)
+		if err = trial.Recipe.Fits(); err == nil {
+			t, err = New(trial.Recipe, s.Corpus, s.Pool)
 		}
 	}
 	if err == nil && t.Recipe.Distil > 0 {
@@ -98,7 +97,7 @@ func (s *Series) trainer(trial Trial, checkpoint string) (*Trainer, error) {
 }
 
 func (s *Series) resume(checkpoint string) (*Trainer, error) {
-	saved, err := OpenCheckpoint(checkpoint, s.Tables)
+	saved, err := OpenCheckpoint(checkpoint)
 	if err != nil {
 		return nil, err
 	}

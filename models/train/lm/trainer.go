@@ -53,13 +53,10 @@ type Point struct {
 	HeldOut float64 // bits per byte of a sample of the text held out
 }
 
-// Tables finds an architecture's: arch.Lookup does.
-type Tables func(name string) (*arch.Table, error)
-
 // New begins a run: it learns the vocabulary from the text and takes random
 // weights.
-func New(r Recipe, corpus *Corpus, tables Tables, pool *kernels.Pool) (*Trainer, error) {
-	shape, err := prepare(r, tables)
+func New(r Recipe, corpus *Corpus, pool *kernels.Pool) (*Trainer, error) {
+	shape, err := prepare(r)
 	if err != nil {
 		return nil, err
 	}
@@ -74,11 +71,11 @@ func New(r Recipe, corpus *Corpus, tables Tables, pool *kernels.Pool) (*Trainer,
 	return newTrainer(r, shape, corpus, v, pool)
 }
 
-func prepare(r Recipe, tables Tables) (Shape, error) {
+func prepare(r Recipe) (Shape, error) {
 	if err := r.Check(); err != nil {
 		return Shape{}, err
 	}
-	table, err := tables(r.Architecture)
+	table, err := arch.Lookup(r.Architecture)
 	if err != nil {
 		return Shape{}, err
 	}

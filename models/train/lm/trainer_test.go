@@ -57,7 +57,7 @@ func newPool(t testing.TB, threads int) *kernels.Pool {
 
 func begin(t testing.TB, r Recipe, threads int) *Trainer {
 	t.Helper()
-	trainer, err := New(r, smallCorpus(), arch.Lookup, newPool(t, threads))
+	trainer, err := New(r, smallCorpus(), newPool(t, threads))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func begin(t testing.TB, r Recipe, threads int) *Trainer {
 
 // resume goes on from a checkpoint.
 func resume(path string, corpus *Corpus, pool *kernels.Pool) (*Trainer, error) {
-	c, err := OpenCheckpoint(path, arch.Lookup)
+	c, err := OpenCheckpoint(path)
 	if err != nil {
 		return nil, err
 	}
@@ -438,7 +438,7 @@ func TestMain(m *testing.M) {
 
 func trainForever(path string) {
 	pool := kernels.NewPool(1)
-	trainer, err := New(smallRecipe(), smallCorpus(), arch.Lookup, pool)
+	trainer, err := New(smallRecipe(), smallCorpus(), pool)
 	for err == nil {
 		if err = trainer.Save(path); err == nil && !trainer.Done() {
 			_, err = trainer.Advance()
@@ -509,7 +509,7 @@ func TestRecipeErrors(t *testing.T) {
 	} {
 		r := smallRecipe()
 		tt.change(&r)
-		if _, err := New(r, smallCorpus(), arch.Lookup, nil); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := New(r, smallCorpus(), nil); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("error %v, want %s", err, tt.want)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"onebit/formats"
+	"onebit/models/arch"
 	"onebit/models/train"
 )
 
@@ -81,8 +82,8 @@ func (c Comparison) tuned(float Trial, width, seed int) (out []Trial) {
 }
 
 // Bytes returns the size of the recipe's tensors in a file, floats as fp16.
-func (r Recipe) Bytes(tables Tables) (total int, err error) {
-	table, err := tables(r.Architecture)
+func (r Recipe) Bytes() (total int, err error) {
+	table, err := arch.Lookup(r.Architecture)
 	if err != nil {
 		return 0, err
 	}
