@@ -154,21 +154,25 @@ func (s Subject) list() []operation {
 // experts are the operations that experts and windows need.
 func (s Subject) experts(seed func(r *fixture, k uint64) uint64) []operation {
 	var out []operation
-	for block, name := range map[int]string{4: "Attend in a window", 5: "Attend in a longer window"} {
-		out = append(out, operation{name, s.Attention, block, func(r *fixture, n int) engine.Buffer {
+	for i, name := range []string{"Attend in a window", "Attend in a longer window"} {
+		out = append(out, operation{name, s.Attention, 4 + i, func(r *fixture, n int) engine.Buffer {
 			b := r.buffer("attended", heads*headDim)
 			r.Attend("op", b, r.input("q", heads*headDim, n, seed(r, 6), 1), r.input("k", kvHeads*headDim, n, seed(r, 7), 1),
 				r.input("v", kvHeads*headDim, n, seed(r, 8), 1))
 			return b
 		}})
 	}
-	for name, routing := range map[string]engine.Routing{
-		"softmax": {Used: 3}, "softmax, normalized": {Used: 3, Normalized: true}, "sigmoid, scaled": {Used: 2, Sigmoid: true, Scale: 2.5},
-		"sigmoid, normalized": {Used: 4, Sigmoid: true, Normalized: true}, "all": {Used: expertCount, Scale: 0.5},
+	for _, by := range []struct {
+		name string
+		engine.Routing
+	}{
+		{"softmax", engine.Routing{Used: 3}}, {"softmax, normalized", engine.Routing{Used: 3, Normalized: true}},
+		{"sigmoid, scaled", engine.Routing{Used: 2, Sigmoid: true, Scale: 2.5}},
+		{"sigmoid, normalized", engine.Routing{Used: 4, Sigmoid: true, Normalized: true}}, {"all", engine.Routing{Used: expertCount, Scale: 0.5}},
 	} {
-		out = append(out, operation{"Route by " + name, s.Floats, 0, func(r *fixture, n int) engine.Buffer {
-			b := r.buffer("chosen of "+name, 2*routing.Used)
-			r.Route("op", b, r.input("logits", expertCount, n, seed(r, 41), 2), routing)
+		out = append(out, operation{"Route by " + by.name, s.Floats, 0, func(r *fixture, n int) engine.Buffer {
+			b := r.buffer("chosen of "+by.name, 2*by.Used)
+			r.Route("op", b, r.input("logits", expertCount, n, seed(r, 41), 2), by.Routing)
 			return b
 		}})
 	}
