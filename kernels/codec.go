@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"onebit/internal/half"
+	"onebit/kernels/quantize"
 )
 
 // A Codec is what the generic variants know of a weight format: a weight is
@@ -20,7 +21,7 @@ type Codec struct {
 	// groups have both. Nil: the scale is the fp16.
 	Step func(row []byte, k int) (scale, offset float32)
 	// SmallCodes says that codes are 3 at most without their sign: the sum of 32 products
-	// has 16 bits then, and under q8_32 groups are added up as integers; see Span.
+	// has 16 bits then, and under q8_32 groups are added up as integers; see quantize.Span.
 	SmallCodes bool
 	// Code returns that of column k of a row.
 	Code func(row []byte, k int) int32
@@ -94,7 +95,7 @@ func (c *Codec) MatVec(dot DotFunc) MatVecFunc {
 		}
 		spans := a.Scheme == Q8Per32 && c.SmallCodes
 		if spans {
-			actLen = SpanLen
+			actLen = quantize.SpanLen
 		}
 		g, n := min(weightLen, actLen), c.rowBytes(m.Cols)
 		q := a.Q[col*a.Stride:][:a.Cols]
@@ -126,9 +127,6 @@ func Term(weight, activation float32, sum int32) float32 {
 	return float32(float32(weight*activation) * float32(sum))
 }
 
-// SpanLen is the columns of a Span.
-const SpanLen = 128
-
 // SpanTerm is what the columns [from, to) of a span contribute under q8_32, all of
 // one weight scale: that, times the unit and
 //
@@ -138,7 +136,7 @@ const SpanLen = 128
 // The unit is a power of two, so Term of it is the same, where scales of fp16 keep
 // their product with it from underflow; those of float32 may be too small for that.
 func (a *Activations) SpanTerm(weight float32, col, from, to int, dot func(from, to int) int32) float32 {
-	span := &a.SpansOf(col, 1)[from/SpanLen]
+	span := &a.SpansOf(col, 1)[from/quantize.SpanLen]
 	var sum int32
 	for ; from < to; from += 32 {
 		sum += span.Shares[from/32%4] * dot(from, min(from+32, to))

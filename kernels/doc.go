@@ -6,10 +6,11 @@
 //	Variant      one implementation of the products of one weight format
 //	             under one activation scheme; listed by Variants, found by
 //	             Lookup, chosen for this machine by Best
+//	Kernel       what a variant multiplies some number of columns with
 //	Layout       how the weights lie in memory: Native (the file's bytes) or packed
 //	Matrix       a weight matrix in a layout, made by Variant.Pack
 //	Scheme       of the activations: f32, q8_row, q8_128, q8_32
-//	Activations  the quantized columns of one submission
+//	Activations  the columns of one submission, which package quantize rounds
 //	Order        the arrangement of quantized activations that a kernel wants
 //	Pool         the threads, and the products run on them
 //	Scratch      what a kernel works in and keeps: a thread's
@@ -41,7 +42,7 @@
 // Under q8_32 a weight's scale often is that of several groups. For codes that are
 // small, those of 1 and 2 bits, what has one within 128 columns is one term then:
 // the four activation scales are integers times a power of two, by which sums are
-// multiplied, and the term's sum is exact too. See Span.
+// multiplied, and the term's sum is exact too. See [quantize.Span].
 //
 // Weights of q4_k are less an offset, which a group has beside its scale: its term is less that of Σq
 // with the offset for the weight's scale.
@@ -65,7 +66,7 @@
 // A group that holds an infinity or a NaN gets the scale NaN, so the results
 // it reaches are NaN: an error upstream is not hidden by the quantization. Under
 // q8_32, whose scales are fp16, the same is true of activations beyond 8.3e6: see
-// Q8Per32.
+// [quantize.Q8Per32].
 //
 // # Layouts
 //

@@ -42,8 +42,7 @@ func ReferenceActivations(scheme Scheme, x []float32) []float32 {
 		return out
 	}
 	var a Activations
-	a.reset(scheme, x, 1, len(x))
-	quantizeGeneric(&a, x, 0, 1)
+	a.Quantize(Go, scheme, x, 1, len(x))
 	g := scheme.GroupLen(len(x))
 	for k := range out {
 		out[k] = float32(a.Q[k]) * a.Scales[k/g]

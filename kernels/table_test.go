@@ -106,7 +106,7 @@ var functions = []struct{ function, variant string }{
 }
 
 // isVariants says of which functions variants are made; packages dense and vectors have
-// no variants, and the root of kernels quantizes for all.
+// no variants, and quantize is for all.
 var isVariants = regexp.MustCompile(`^(q1|twobit|heads)/`)
 
 // A function is one of assembly.

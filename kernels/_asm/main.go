@@ -30,7 +30,6 @@ type generator struct {
 }
 
 var generators = []generator{
-	{".", "quantize", quantize.Generate, quantize.GenerateNEON},
 	{"../models/engine/cpu", "attention", attention.Generate, attention.GenerateNEON},
 	{"../models/engine/cpu", "delta", delta.Generate, delta.GenerateNEON},
 	{"dense", "dense", dense.Generate, dense.GenerateNEON},
@@ -41,6 +40,7 @@ var generators = []generator{
 	{"internal/pairs", "pairs", nil, pack.GeneratePairsNEON},
 	{"q1", "pack", pack.GenerateQ1, pack.GenerateQ1NEON},
 	{"q1", "q1", q1.Generate, q1.GenerateNEON},
+	{"quantize", "quantize", quantize.Generate, quantize.GenerateNEON},
 	{"twobit", "pack", pack.GenerateTwoBit, nil},
 	{"twobit", "spans", twobit.GenerateSpans, twobit.GenerateSpansNEON},
 	{"twobit", "twobit", twobit.Generate, twobit.GenerateNEON},
@@ -82,11 +82,7 @@ func (g generator) outputs() (map[string][]byte, error) {
 	dir := filepath.Join(kernelsDir, g.dir)
 	base := filepath.Join(dir, g.name)
 	if g.amd64 != nil {
-		pkg := path.Base(g.dir)
-		if pkg == "." {
-			pkg = "kernels"
-		}
-		code, stubs, err := asm.Compile(pkg, g.amd64)
+		code, stubs, err := asm.Compile(path.Base(g.dir), g.amd64)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", g.name, err)
 		}

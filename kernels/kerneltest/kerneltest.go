@@ -271,7 +271,8 @@ func Guarded(t testing.TB, v *kernels.Variant, tensor *formats.Tensor, x []float
 			t.Fatal(err)
 		}
 		packed.ReadOnly(t)
-		a := kernels.Activations{Alloc: func(bytes int) []byte { return guard.New(t, bytes).Bytes() }}
+		var a kernels.Activations
+		a.Alloc = func(bytes int) []byte { return guard.New(t, bytes).Bytes() }
 		v.Prepare(&a, guard.CopyReadOnly(t, x), n, cols)
 		y = guard.Copy(t, make([]float32, n*rows))
 		v.Rows(y, m, &a, 0, rows)

@@ -4,6 +4,7 @@ package q1
 
 import (
 	"onebit/kernels"
+	"onebit/kernels/quantize"
 	"unsafe"
 )
 
@@ -21,8 +22,8 @@ func q1ScaleStep(act kernels.Scheme) int {
 	return 4
 }
 
-// spanBytes is that of a kernels.Span.
-const spanBytes = int(unsafe.Sizeof(kernels.Span{}))
+// spanBytes is that of a quantize.Span.
+const spanBytes = int(unsafe.Sizeof(quantize.Span{}))
 
 // q1Scales returns the first of the scales of n columns from col on, or of their
 // spans, which kernels for q8_32 read in their place.

@@ -6,6 +6,7 @@ import (
 	"onebit/internal/aligned"
 	"onebit/kernels"
 	"onebit/kernels/internal/tiles"
+	"onebit/kernels/quantize"
 	"unsafe"
 )
 
@@ -123,7 +124,7 @@ func (k q1Columns) run(dst []float32, m *kernels.Matrix, a *kernels.Activations,
 // q1ScaleStride is the bytes from the scales, or spans, of a column to the next's.
 func q1ScaleStride(a *kernels.Activations) int {
 	if a.Scheme == kernels.Q8Per32 {
-		return a.Stride / kernels.SpanLen * spanBytes
+		return a.Stride / quantize.SpanLen * spanBytes
 	}
 	return 4 * a.Groups
 }

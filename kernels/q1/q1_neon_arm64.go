@@ -95,7 +95,7 @@ func q1Bitplanes128NEONDot(dst *float32, data *byte, q *int8, scales *float32, s
 
 // q1Bitplanes32NEONDot is q1Bitplanes128NEONDot for a column under q8_32: what a
 // block adds is float32(float32(scale(i, b)*Unit) * float32(Σ_g Shares[g]*S_g)), of
-// its kernels.Span, of which scales is the first. scaleStep is 32.
+// its quantize.Span, of which scales is the first. scaleStep is 32.
 //
 //go:noescape
 func q1Bitplanes32NEONDot(dst *float32, data *byte, q *int8, scales *float32, scaleStep int, sums *int32, blocks, rows int)

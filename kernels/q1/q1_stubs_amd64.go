@@ -54,7 +54,7 @@ func q1ByteOrderAVX2(dst *int8, src *int8, n int)
 func q1Bitplanes128AVX512VNNI(dst *float32, data *byte, q *int8, scales *float32, scaleStep int, sums *int32, blocks int, rows int)
 
 // q1Bitplanes32AVX512VNNI is q1Bitplanes128AVX512VNNI for a column under q8_32: what a block adds
-// is float32(float32(scale(i, b)*Unit) * float32(Σ_g Shares[g]*S_g)), of its kernels.Span, of which scales is
+// is float32(float32(scale(i, b)*Unit) * float32(Σ_g Shares[g]*S_g)), of its quantize.Span, of which scales is
 // the first. scaleStep is 32.
 //
 //go:noescape
@@ -214,7 +214,7 @@ func q1Lookup128AVX2(dst *float32, data *byte, tables *int8, scales *float32, sc
 func q1WordLookup128AVX512(dst *float32, data *byte, tables *int8, scales *float32, scaleStep int, blocks int, rows int)
 
 // q1Lookup32AVX2 is q1Lookup128AVX2 for a column under q8_32: what a block adds is
-// float32(float32(scale(i, b)*Unit) * float32(Σ_g Shares[g]*S_g)), of its kernels.Span, of which scales is the
+// float32(float32(scale(i, b)*Unit) * float32(Σ_g Shares[g]*S_g)), of its quantize.Span, of which scales is the
 // first. scaleStep is 32.
 //
 //go:noescape
@@ -321,7 +321,7 @@ func q1PanelAVX2(dst *int8, src *int8, stride int, blocks int)
 func q1Panels128AVX512VNNI(y *float32, data *byte, nextRows int, x *int8, panelStride int, scales *float32, scaleStride int, scaleStep int, blocks int, panels int, codes *byte)
 
 // q1Panels32AVX512VNNI is q1Panels128AVX512VNNI for columns under q8_32: what a block adds is
-// float32(float32(scale(i, b)*Unit) * float32(Σ_g Shares[g]*S_g)), of its kernels.Span, of which scales is the
+// float32(float32(scale(i, b)*Unit) * float32(Σ_g Shares[g]*S_g)), of its quantize.Span, of which scales is the
 // first of each column's. scaleStep is 32. codes has room for 80 registers.
 //
 //go:noescape

@@ -1,19 +1,11 @@
 //go:build !purego
 
-package kernels
+package quantize
 
 // quantizeSIMD is quantizeGeneric, with AVX2, for whole pieces of 32 columns, or whole
 // groups where these are longer; what is left is done in Go.
-func quantizeSIMD(a *Activations, x []float32, from, to int) {
-	for c := from; c < to; c++ {
-		quantizeColumnAVX2(a, x[c*a.Cols:(c+1)*a.Cols], c)
-	}
-}
-
-func quantizeColumnAVX2(a *Activations, x []float32, c int) {
-	q := a.Q[c*a.Stride : (c+1)*a.Stride]
-	scales := a.Scales[c*a.Groups : (c+1)*a.Groups]
-	sums := a.Sums[c*a.Stride/32 : (c+1)*a.Stride/32]
+func (a *Quantized) quantizeSIMD(x []float32, c int) {
+	q, scales, sums := a.column(c)
 	var done int // columns
 	switch {
 	case a.Scheme == Q8Row:
@@ -55,21 +47,4 @@ func quantizeRowAVX2(q []int8, scales []float32, sums []int32, x []float32) int 
 	}
 	roundToInt8s(q[whole:len(x)], x[whole:], mul)
 	return whole
-}
-
-func roundToInt8s(q []int8, x []float32, mul float32) {
-	for i, v := range x {
-		q[i] = roundToInt8(v, mul)
-	}
-}
-
-// sumPieces sets sums to those of every 32 of q.
-func sumPieces(sums []int32, q []int8) {
-	for i := range sums {
-		var sum int32
-		for _, v := range q[32*i : 32*i+32] {
-			sum += int32(v)
-		}
-		sums[i] = sum
-	}
 }

@@ -1,37 +1,29 @@
 //go:build !purego
 
-package kernels
+package quantize
 
 // quantizeSIMD is quantizeGeneric, with NEON; what does not fill 32 columns is done as
 // it does it.
-func quantizeSIMD(a *Activations, x []float32, from, to int) {
+func (a *Quantized) quantizeSIMD(x []float32, c int) {
+	q, scales, sums := a.column(c)
 	g := a.Scheme.GroupLen(a.Cols)
-	for c := from; c < to; c++ {
-		col := x[c*a.Cols : (c+1)*a.Cols]
-		q := a.Q[c*a.Stride : (c+1)*a.Stride]
-		sums := a.Sums[c*a.Stride/32 : (c+1)*a.Stride/32]
-		clear(sums)
-		for i := range a.Groups {
-			lo, hi := i*g, min((i+1)*g, a.Cols)
-			group := col[lo:hi]
-			whole := len(group) &^ 31
-			bits := maxAbsBits(group[whole:])
-			if whole > 0 {
-				bits = max(bits, maxAbsBitsNEON(&group[0], whole/32))
-			}
-			mul, scale := a.Scheme.scales(bits)
-			a.Scales[c*a.Groups+i] = scale
-			if whole > 0 {
-				quantizeRunsNEON(&q[lo:hi][0], &sums[lo/32:][:whole/32][0], &group[0], whole/32, mul)
-			}
-			for j, v := range group[whole:] {
-				r := roundToInt8(v, mul)
-				q[lo+whole+j] = r
-				sums[(lo+whole)/32] += int32(r)
-			}
+	for i := range scales {
+		lo, hi := i*g, min((i+1)*g, a.Cols)
+		end := lo + (hi-lo)&^31
+		bits := maxAbsBits(x[end:hi])
+		if lo < end {
+			bits = max(bits, maxAbsBitsNEON(&x[lo], (end-lo)/32))
 		}
-		clear(q[a.Cols:])
+		mul, scale := a.Scheme.scales(bits)
+		scales[i] = scale
+		if lo < end {
+			quantizeRunsNEON(&q[lo], &sums[lo/32], &x[lo], (end-lo)/32, mul)
+		}
+		roundToInt8s(q[end:hi], x[end:hi], mul)
 	}
+	clear(q[a.Cols:])
+	whole := a.Cols &^ 31
+	sumPieces(sums[whole/32:], q[whole:])
 }
 
 // maxAbsBitsNEON is maxAbsBits(x[:32*runs]); runs > 0.

@@ -1,6 +1,6 @@
 //go:build purego || !(amd64 || arm64)
 
-package kernels
+package quantize
 
 // quantizeSIMD is quantizeGeneric where there is no SIMD.
-func quantizeSIMD(a *Activations, x []float32, from, to int) { quantizeGeneric(a, x, from, to) }
+func (a *Quantized) quantizeSIMD(x []float32, c int) { a.quantizeGeneric(x, c) }

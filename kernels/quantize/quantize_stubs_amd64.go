@@ -2,7 +2,7 @@
 
 //go:build !purego
 
-package kernels
+package quantize
 
 // quantize128AVX2 quantizes whole groups under q8_128:
 //

@@ -7,6 +7,7 @@ import (
 
 	"onebit/formats"
 	"onebit/kernels"
+	"onebit/kernels/quantize"
 )
 
 // Products under q8_32, of tiles of 64 rows: the layout codes64, and for formats with
@@ -45,6 +46,6 @@ func codes128(codes *twoBit) *kernels.Layout {
 }
 
 // spanBytes are those of a span's codes in a tile.
-const spanBytes = kernels.SpanLen / 16 * dwordBytes
+const spanBytes = quantize.SpanLen / 16 * dwordBytes
 
-func spansOf(cols int) int { return (cols + kernels.SpanLen - 1) / kernels.SpanLen }
+func spansOf(cols int) int { return (cols + quantize.SpanLen - 1) / quantize.SpanLen }

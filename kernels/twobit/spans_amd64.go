@@ -2,7 +2,10 @@
 
 package twobit
 
-import "onebit/kernels"
+import (
+	"onebit/kernels"
+	"onebit/kernels/quantize"
+)
 
 func init() {
 	for _, f := range twoBitFormats {
@@ -72,10 +75,10 @@ func (s spans) matMul(dst []float32, m *kernels.Matrix, a *kernels.Activations, 
 func (s spans) columns(k spansKernel, dst []float32, m *kernels.Matrix, a *kernels.Activations, col, r0, r1 int) {
 	q, at := a.Q[col*a.Stride:], a.SpansOf(col, k.columns)
 	size := s.layout.PackedBytes(tileRows, m.Cols)
-	blocks, terms, groups, skip, step := 1, spansOf(m.Cols), kernels.SpanLen/32, 0, 0
+	blocks, terms, groups, skip, step := 1, spansOf(m.Cols), quantize.SpanLen/32, 0, 0
 	if s.codes.scale >= 0 {
 		n := s.codes.blockLen
-		blocks, terms, groups, skip, step = m.Cols/n, max(1, n/kernels.SpanLen), min(n, kernels.SpanLen)/32, tileScales, s.codes.tileBlock()
+		blocks, terms, groups, skip, step = m.Cols/n, max(1, n/quantize.SpanLen), min(n, quantize.SpanLen)/32, tileScales, s.codes.tileBlock()
 	}
 	for r := r0; r < r1; r += tileRows {
 		tile := m.Span(r/tileRows, r/tileRows+1, size)

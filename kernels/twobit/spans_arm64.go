@@ -2,7 +2,10 @@
 
 package twobit
 
-import "onebit/kernels"
+import (
+	"onebit/kernels"
+	"onebit/kernels/quantize"
+)
 
 func init() {
 	for _, f := range twoBitFormats {
@@ -37,10 +40,10 @@ type spans struct {
 func (s spans) matVec(dst []float32, m *kernels.Matrix, a *kernels.Activations, col, r0, r1 int) {
 	const rows = 16 // of a call
 	q, span, size := &a.Q[col*a.Stride], &a.SpansOf(col, 1)[0].Shares[0], s.layout.PackedBytes(tileRows, m.Cols)
-	blocks, terms, groups, skip, step := spansOf(m.Cols), 1, kernels.SpanLen/32, 0, 0
+	blocks, terms, groups, skip, step := spansOf(m.Cols), 1, quantize.SpanLen/32, 0, 0
 	if s.codes.scale >= 0 {
 		n := s.codes.blockLen
-		blocks, terms, groups, skip, step = m.Cols/n, max(1, n/kernels.SpanLen), min(n, kernels.SpanLen)/32, tileScales, s.codes.tileBlock()
+		blocks, terms, groups, skip, step = m.Cols/n, max(1, n/quantize.SpanLen), min(n, quantize.SpanLen)/32, tileScales, s.codes.tileBlock()
 	}
 	for r := r0; r < r1; r += rows {
 		in := r % tileRows
@@ -61,7 +64,7 @@ func (s spans) matVec(dst []float32, m *kernels.Matrix, a *kernels.Activations, 
 
 // spansNEONDot multiplies 16 rows of a tile of the layout codes64 or codes128, in blocks of
 // terms times groups times 32 columns, with one column of activations under q8_32 in their
-// natural order. spans are its kernels.Spans, of which a term is the whole or, with two
+// natural order. spans are its quantize.Spans, of which a term is the whole or, with two
 // groups, a half. Codes and scales begin with the first row's, skip bytes lie between the
 // codes of a block and those of the next, step from scales to scales. If scales is nil,
 // all are scale.

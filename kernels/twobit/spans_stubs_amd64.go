@@ -7,7 +7,7 @@ package twobit
 // spans1AVX512VNNI multiplies 64 rows of a tile of the layout codes64 or codes128, in blocks of
 // terms times groups times 32 columns, with 1 columns of activations under q8_32 in their
 // natural order, stride bytes apart. Those of dst are dstStride bytes apart. spans are their
-// kernels.Spans, of which a term is the whole or, with two groups, a half. Codes and scales
+// quantize.Spans, of which a term is the whole or, with two groups, a half. Codes and scales
 // begin with the first row's, skip bytes lie between the codes of a block and those of the
 // next, step from scales to scales. If scales is nil, all are scale.
 //
@@ -26,7 +26,7 @@ func spans1AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, sc
 // spans2AVX512VNNI multiplies 64 rows of a tile of the layout codes64 or codes128, in blocks of
 // terms times groups times 32 columns, with 2 columns of activations under q8_32 in their
 // natural order, stride bytes apart. Those of dst are dstStride bytes apart. spans are their
-// kernels.Spans, of which a term is the whole or, with two groups, a half. Codes and scales
+// quantize.Spans, of which a term is the whole or, with two groups, a half. Codes and scales
 // begin with the first row's, skip bytes lie between the codes of a block and those of the
 // next, step from scales to scales. If scales is nil, all are scale.
 //
@@ -45,7 +45,7 @@ func spans2AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, sc
 // spans4AVX512VNNI multiplies 32 rows of a tile of the layout codes64 or codes128, in blocks of
 // terms times groups times 32 columns, with 4 columns of activations under q8_32 in their
 // natural order, stride bytes apart. Those of dst are dstStride bytes apart. spans are their
-// kernels.Spans, of which a term is the whole or, with two groups, a half. Codes and scales
+// quantize.Spans, of which a term is the whole or, with two groups, a half. Codes and scales
 // begin with the first row's, skip bytes lie between the codes of a block and those of the
 // next, step from scales to scales. If scales is nil, all are scale.
 //
@@ -64,7 +64,7 @@ func spans4AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, sc
 // spans1AVXVNNI multiplies 32 rows of a tile of the layout codes64 or codes128, in blocks of
 // terms times groups times 32 columns, with 1 columns of activations under q8_32 in their
 // natural order, stride bytes apart. Those of dst are dstStride bytes apart. spans are their
-// kernels.Spans, of which a term is the whole or, with two groups, a half. Codes and scales
+// quantize.Spans, of which a term is the whole or, with two groups, a half. Codes and scales
 // begin with the first row's, skip bytes lie between the codes of a block and those of the
 // next, step from scales to scales. If scales is nil, all are scale.
 //
@@ -83,7 +83,7 @@ func spans1AVXVNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale
 // spans4AVXVNNI multiplies 8 rows of a tile of the layout codes64 or codes128, in blocks of
 // terms times groups times 32 columns, with 4 columns of activations under q8_32 in their
 // natural order, stride bytes apart. Those of dst are dstStride bytes apart. spans are their
-// kernels.Spans, of which a term is the whole or, with two groups, a half. Codes and scales
+// quantize.Spans, of which a term is the whole or, with two groups, a half. Codes and scales
 // begin with the first row's, skip bytes lie between the codes of a block and those of the
 // next, step from scales to scales. If scales is nil, all are scale.
 //
@@ -102,7 +102,7 @@ func spans4AVXVNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale
 // spans1AVX2 multiplies 32 rows of a tile of the layout codes64 or codes128, in blocks of
 // terms times groups times 32 columns, with 1 columns of activations under q8_32 in their
 // natural order, stride bytes apart. Those of dst are dstStride bytes apart. spans are their
-// kernels.Spans, of which a term is the whole or, with two groups, a half. Codes and scales
+// quantize.Spans, of which a term is the whole or, with two groups, a half. Codes and scales
 // begin with the first row's, skip bytes lie between the codes of a block and those of the
 // next, step from scales to scales. If scales is nil, all are scale.
 //
@@ -121,7 +121,7 @@ func spans1AVX2(dst *float32, dstStride int, codes *byte, scales *byte, scale fl
 // spans4AVX2 multiplies 8 rows of a tile of the layout codes64 or codes128, in blocks of
 // terms times groups times 32 columns, with 4 columns of activations under q8_32 in their
 // natural order, stride bytes apart. Those of dst are dstStride bytes apart. spans are their
-// kernels.Spans, of which a term is the whole or, with two groups, a half. Codes and scales
+// quantize.Spans, of which a term is the whole or, with two groups, a half. Codes and scales
 // begin with the first row's, skip bytes lie between the codes of a block and those of the
 // next, step from scales to scales. If scales is nil, all are scale.
 //

@@ -5,6 +5,7 @@ import (
 
 	"onebit/formats"
 	"onebit/kernels"
+	"onebit/kernels/quantize"
 )
 
 // The kernels of i2_s_x4, whose bytes hold a column of four rows. Rows apart,
@@ -34,7 +35,7 @@ func x4MatVec(dot func(group []byte, shift uint, q []int8) int32) kernels.MatVec
 	return func(dst []float32, m *kernels.Matrix, a *kernels.Activations, col, r0, r1 int) {
 		g, spans := a.Scheme.GroupLen(a.Cols), a.Scheme == kernels.Q8Per32
 		if spans {
-			g = kernels.SpanLen
+			g = quantize.SpanLen
 		}
 		q := a.Q[col*a.Stride:][:a.Cols]
 		for r := r0; r < r1; r++ {

@@ -87,7 +87,7 @@ func bitplanes128(p *asm.Program, t avx512vnni) {
 func bitplanes32(p *asm.Program, t avx512vnni) {
 	p.Func("q1Bitplanes32"+t.name(), signature,
 		"q1Bitplanes32"+t.name()+" is q1Bitplanes128"+t.name()+" for a column under q8_32: what a block adds",
-		"is float32(float32(scale(i, b)*Unit) * float32(Σ_g Shares[g]*S_g)), of its kernels.Span, of which scales is",
+		"is float32(float32(scale(i, b)*Unit) * float32(Σ_g Shares[g]*S_g)), of its quantize.Span, of which scales is",
 		"the first. scaleStep is 32.")
 	k := begin(p, t)
 	c := t.constants()

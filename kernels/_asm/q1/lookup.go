@@ -47,7 +47,7 @@ func lookup(p *asm.Program, per32 bool) {
 		name = "q1Lookup32AVX2"
 		doc = []string{
 			name + " is q1Lookup128AVX2 for a column under q8_32: what a block adds is",
-			"float32(float32(scale(i, b)*Unit) * float32(Σ_g Shares[g]*S_g)), of its kernels.Span, of which scales is the",
+			"float32(float32(scale(i, b)*Unit) * float32(Σ_g Shares[g]*S_g)), of its quantize.Span, of which scales is the",
 			"first. scaleStep is 32.",
 		}
 	}

@@ -11,7 +11,7 @@ import (
 // the set bits; without, AND keeps their q and SADALP adds neighbours to 16-bit lanes: at most 64 in a block, 8128.
 //
 // Sums are set = Σ_{bit=1} q; the product is 2·set - Σq. Under q8_32 that of each 32 columns is multiplied
-// with its share: see kernels.Span.
+// with its share: see quantize.Span.
 func GenerateNEON(p *neon.Program) {
 	for _, dot := range []bool{true, false} {
 		bitplanesNEON(p, dot, 128)

@@ -55,7 +55,7 @@ func panels32(p *asm.Program, t avx512vnni) {
 	name := "q1Panels32" + t.name()
 	p.Func(name, panelsSignature,
 		name+" is q1Panels128"+t.name()+" for columns under q8_32: what a block adds is",
-		"float32(float32(scale(i, b)*Unit) * float32(Σ_g Shares[g]*S_g)), of its kernels.Span, of which scales is the",
+		"float32(float32(scale(i, b)*Unit) * float32(Σ_g Shares[g]*S_g)), of its quantize.Span, of which scales is the",
 		fmt.Sprintf("first of each column's. scaleStep is 32. codes has room for %d registers.", codeRegisters+2*panelColumns))
 	newPanelsKernel(p, t).multiply(true)
 }

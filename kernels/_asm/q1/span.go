@@ -7,7 +7,7 @@ import (
 	"onebit/kernels/_asm/asm"
 )
 
-// span is the fields of a kernels.Span.
+// span is the fields of a quantize.Span.
 var span spanFields
 
 type spanFields struct{}

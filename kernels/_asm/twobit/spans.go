@@ -26,7 +26,7 @@ func GenerateSpans(p *asm.Program) {
 	}
 }
 
-// Fields of a kernels.Span, of which shares are the first.
+// Fields of a quantize.Span, of which shares are the first.
 const (
 	spanMinus    = 24 // of all groups
 	spanHalf     = 28 // of the first two
@@ -90,7 +90,7 @@ func (k *spanKernel) write() {
 	doc := fmt.Sprintf(`%s multiplies %d rows of a tile of the layout codes64 or codes128, in blocks of
 terms times groups times 32 columns, with %d columns of activations under q8_32 in their
 natural order, stride bytes apart. Those of dst are dstStride bytes apart. spans are their
-kernels.Spans, of which a term is the whole or, with two groups, a half. Codes and scales
+quantize.Spans, of which a term is the whole or, with two groups, a half. Codes and scales
 begin with the first row's, skip bytes lie between the codes of a block and those of the
 next, step from scales to scales. If scales is nil, all are scale.
 

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"onebit/internal/math32"
+	"onebit/kernels"
 )
 
 // attention computes softmax(q·Kᵀ/√d)·V (Vaswani et al., arXiv:1706.03762)
