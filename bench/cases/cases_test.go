@@ -264,13 +264,13 @@ func TestColdRotates(t *testing.T) {
 func TestCeilingReadsEverything(t *testing.T) {
 	require.Procs(t, 3)
 	s := suite(t, Options{Sources: Synthetic(lookup(t, "i2_s"), []formats.Shape{{Rows: 65, Cols: 256}}, 1), Threads: []int{3}})
-	r := instance(t, s, "Read/format=i2_s/rows=65/cols=256/bytes=4192/threads=3/cache=cold").(*reading)
+	r := instance(t, s, "Read/format=i2_s/rows=65/cols=256/bytes=4192/threads=3/cache=cold").(*moving)
 	if _, err := r.Verify(t.Context()); err != nil {
 		t.Error(err)
 	}
 	data, at := r.data[0], 0
 	for thread := range 3 {
-		share := r.share(data, thread)
+		share := r.parts[thread][0]
 		if &share[0] != &data[at] {
 			t.Errorf("thread %d does not begin at byte %d", thread, at)
 		}
@@ -341,8 +341,8 @@ func TestPeak(t *testing.T) {
 		t.Skip("the race detector multiplies memory")
 	}
 	const rows, cols = 4096, 4096
-	reply, err := askPeak(context.Background(), child(t, "peak"), peakRequest{Format: "i2_s", Rows: rows, Cols: cols, Seed: 1})
-	if err != nil {
+	var reply peakReply
+	if err := askChild(t.Context(), child(t, "peak"), nil, peakRequest{Format: "i2_s", Rows: rows, Cols: cols, Seed: 1}, &reply); err != nil {
 		t.Fatal(err)
 	}
 	size := int64(rows * cols / 4)
@@ -350,7 +350,7 @@ func TestPeak(t *testing.T) {
 	if peak < size || peak > size+64<<20 {
 		t.Errorf("peak memory of a %d byte matrix is %d bytes: the floats that it was made of should be gone, the matrix should not", size, peak)
 	}
-	if _, err := askPeak(context.Background(), child(t, "peak"), peakRequest{Format: "nonsense"}); err == nil || !strings.Contains(err.Error(), "nonsense") {
+	if err := askChild(t.Context(), child(t, "peak"), nil, peakRequest{Format: "nonsense"}, &reply); err == nil || !strings.Contains(err.Error(), "nonsense") {
 		t.Errorf("an unknown format: %v", err)
 	}
 }

@@ -22,45 +22,36 @@ type Ceilings struct {
 	path    string
 	started string              // of the run
 	reads   map[int][]readPoint // by threads, ascending
-	dots    map[int]dotPoint    // by threads: the best int8 peak
+	dots    map[int]float64     // by threads: the best int8 peak
 	trip    float64             // median round trip, in ns; 0 if there is none
 }
 
 type readPoint struct{ bytes, rate float64 }
 
-type dotPoint struct {
-	isa  string
-	rate float64
-}
-
-// ReadCeilings reads the results file of a run of onebit machine. It is an error
-// if that was another machine: the CPU, how many of them the program may use,
-// their features or the platform differ from the header given, which is this
-// run's.
-func ReadCeilings(ctx context.Context, path string, here []results.Setting) (*Ceilings, error) {
-	res, err := results.ReadFiles(ctx, path)
-	if err != nil {
-		return nil, err
-	}
-	c := &Ceilings{path: path, started: res.Setting("started"), reads: map[int][]readPoint{}, dots: map[int]dotPoint{}}
-	c.take(res)
-	if len(c.reads) == 0 || len(c.dots) == 0 {
-		return nil, fmt.Errorf("%s has no ceilings of reading and of int8 multiply-adds: give the results.txt of onebit machine", path)
-	}
-	if err := sameMachine(path, res, here); err != nil {
-		return nil, err
-	}
-	return c, nil
-}
-
-// ReadMachine reads the results file of a run of onebit machine. It is an error
-// if that was another machine, as for ReadCeilings.
+// ReadMachine reads the results file of a run on this machine. It is an error if that
+// was another one: the CPU, how many of them the program may use, their features or
+// the platform differ from the header given, which is this run's.
 func ReadMachine(ctx context.Context, path string, here []results.Setting) (*results.Set, error) {
 	res, err := results.ReadFiles(ctx, path)
 	if err != nil {
 		return nil, err
 	}
 	return res, sameMachine(path, res, here)
+}
+
+// ReadCeilings reads the ceilings in a file as ReadMachine does: that of a run of
+// onebit machine.
+func ReadCeilings(ctx context.Context, path string, here []results.Setting) (*Ceilings, error) {
+	res, err := ReadMachine(ctx, path, here)
+	if err != nil {
+		return nil, err
+	}
+	c := &Ceilings{path: path, started: res.Setting("started"), reads: map[int][]readPoint{}, dots: map[int]float64{}}
+	c.take(res)
+	if len(c.reads) == 0 || len(c.dots) == 0 {
+		return nil, fmt.Errorf("%s has no ceilings of reading and of int8 multiply-adds: give the results.txt of onebit machine", path)
+	}
+	return c, nil
 }
 
 func sameMachine(path string, res *results.Set, here []results.Setting) error {
@@ -97,9 +88,8 @@ func (c *Ceilings) take(res *results.Set) {
 		slices.SortFunc(points, func(a, b readPoint) int { return cmp.Compare(a.bytes, b.bytes) })
 	}
 	for _, e := range noise.Estimates(res, results.OpRate) {
-		threads := names.ThreadsOf(e.Name)
-		if e.Name.Base == names.BaseDotPeak && e.Name.Get(names.Type) == names.Int8 && e.Center > c.dots[threads].rate {
-			c.dots[threads] = dotPoint{e.Name.Get(names.ISA), e.Center}
+		if threads := names.ThreadsOf(e.Name); e.Name.Base == names.BaseDotPeak && e.Name.Get(names.Type) == names.Int8 {
+			c.dots[threads] = max(c.dots[threads], e.Center)
 		}
 	}
 	var trips []float64
@@ -135,14 +125,13 @@ func (c *Ceilings) Read(bytes, threads int, cold bool) (float64, error) {
 	return a.rate * math.Pow(b.rate/a.rate, share), nil
 }
 
-// Dot returns how many int8 multiply-adds a second so many threads do at most,
-// and with which instructions.
-func (c *Ceilings) Dot(threads int) (rate float64, isa string, err error) {
-	best, ok := c.dots[threads]
+// Dot returns how many int8 multiply-adds a second so many threads do at most.
+func (c *Ceilings) Dot(threads int) (float64, error) {
+	rate, ok := c.dots[threads]
 	if !ok {
-		return 0, "", c.lacks(threads)
+		return 0, c.lacks(threads)
 	}
-	return best.rate, best.isa, nil
+	return rate, nil
 }
 
 func (c *Ceilings) lacks(threads int) error {
@@ -228,7 +217,7 @@ func (c *Ceilings) of(n results.Name) (r ceilingRate, err error) {
 	threads := names.ThreadsOf(n)
 	if n.Base == names.BaseDotPeak {
 		r.unit = results.OpRate
-		r.rate, _, err = c.Dot(threads)
+		r.rate, err = c.Dot(threads)
 		return r, err
 	}
 	r.unit = results.ReadRate

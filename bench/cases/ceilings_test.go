@@ -62,13 +62,13 @@ func TestCeilingsAreReadBetweenSizes(t *testing.T) {
 			t.Errorf("%+v: %v, %v", test, got, err)
 		}
 	}
-	if rate, isa, err := c.Dot(1); rate != 2e11 || isa != "avx2" || err != nil {
-		t.Errorf("the int8 peak is %v of %s, %v", rate, isa, err)
+	if rate, err := c.Dot(1); rate != 2e11 || err != nil {
+		t.Errorf("the int8 peak is %v, %v", rate, err)
 	}
 	if _, err := c.Read(10, 3, false); err == nil || !strings.Contains(err.Error(), "3 threads") {
 		t.Errorf("three threads: %v", err)
 	}
-	if _, _, err := c.Dot(2); err == nil {
+	if _, err := c.Dot(2); err == nil {
 		t.Error("a peak of two threads was not measured")
 	}
 }

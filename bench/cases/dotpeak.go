@@ -12,19 +12,13 @@ import (
 	"onebit/kernels"
 )
 
-// A dotKernel is one of package roofline's: its sum is in proportion to its
-// iterations, of int32 modulo 2³².
-type dotKernel[T int32 | float64] interface {
-	Dot(iterations int) (macs int, sum T)
-}
-
 // A dotPeak multiplies and adds in registers and touches no memory. With int8
 // it is the ceiling of prompts.
-type dotPeak[T int32 | float64] struct {
+type dotPeak struct {
 	pool   *kernels.Pool
-	kernel dotKernel[T]
+	kernel roofline.DotKernel
 	n      int
-	sums   []T // by thread
+	sums   []uint32 // by thread
 	task   func(thread int)
 	bench.Prober
 }
@@ -33,54 +27,72 @@ type dotPeak[T int32 | float64] struct {
 // of microseconds with SIMD, and no more than floats add up exactly.
 const dotIterations = 1 << 16
 
+func newDotPeak(pool *kernels.Pool) *dotPeak {
+	d := &dotPeak{pool: pool, sums: make([]uint32, pool.Threads())}
+	d.task = d.computeShare
+	return d
+}
+
 // dotPeakCase is the peak of a kernel on the pool's threads.
-func dotPeakCase[T int32 | float64](name names.DotPeak, k dotKernel[T], group string, pool *kernels.Pool, probe bench.Prober) bench.Case {
+func dotPeakCase(name names.DotPeak, k roofline.DotKernel, group string, pool *kernels.Pool, probe bench.Prober) bench.Case {
 	macs, _ := k.Dot(1)
-	name.Threads = pool.Threads()
+	name.ISA, name.Threads = k.Name, pool.Threads()
 	return bench.Case{
-		Name: name.String(), Group: group,
-		Ops: int64(macs) * dotIterations * int64(pool.Threads()), Ceiling: true,
+		Name: name.String(), Group: group, Ops: int64(macs) * dotIterations * int64(pool.Threads()), Ceiling: true,
 		Setup: func(context.Context) (bench.Instance, error) {
-			d := &dotPeak[T]{pool: pool, kernel: k, sums: make([]T, pool.Threads()), Prober: probe}
-			d.task = d.computeShare
+			d := newDotPeak(pool)
+			d.kernel, d.Prober = k, probe
 			return d, nil
 		},
 	}
 }
 
-// fastestDot is the kernel that has this machine's peak, and a thread's
+// fastestDot is the int8 kernel that has this machine's peak, and a thread's
 // multiply-adds per second with it.
-func fastestDot(have cpu.Set) (roofline.DotKernel, float64) {
-	return roofline.Fastest(roofline.DotKernels(have), func(k roofline.DotKernel, n int) int {
+func fastestDot() (roofline.DotKernel, float64) {
+	return roofline.Fastest(roofline.DotKernels(roofline.Int8, cpu.Detected()), func(k roofline.DotKernel, n int) int {
 		macs, _ := k.Dot(n)
 		return macs
 	})
 }
 
-func (d *dotPeak[T]) Run(_ context.Context, n int) error {
-	d.n = n
-	d.pool.ForEach(len(d.sums), d.task)
+// fastest is the multiply-adds of a type per second of all threads together.
+func (d *dotPeak) fastest(kind string) (perSecond float64) {
+	_, perSecond = roofline.Fastest(roofline.DotKernels(kind, cpu.Detected()), func(k roofline.DotKernel, n int) int {
+		d.kernel = k
+		d.compute(n)
+		macs, _ := k.Dot(1)
+		return macs * dotIterations * n * len(d.sums)
+	})
+	return perSecond
+}
+
+func (d *dotPeak) Run(_ context.Context, n int) error {
+	d.compute(n)
 	return nil
 }
 
-func (d *dotPeak[T]) computeShare(thread int) {
+func (d *dotPeak) compute(n int) {
+	d.n = n
+	d.pool.ForEach(len(d.sums), d.task)
+}
+
+func (d *dotPeak) computeShare(thread int) {
 	for range d.n {
 		_, d.sums[thread] = d.kernel.Dot(dotIterations)
 	}
 }
 
 // Verify proves that every iteration was performed.
-func (d *dotPeak[T]) Verify(ctx context.Context) ([]results.Metric, error) {
-	if err := d.Run(ctx, 1); err != nil {
-		return nil, err
-	}
+func (d *dotPeak) Verify(context.Context) ([]results.Metric, error) {
+	d.compute(1)
 	_, one := d.kernel.Dot(1)
 	for _, got := range d.sums {
 		if want := one * dotIterations; got != want {
-			return nil, fmt.Errorf("the sum of %d iterations is %v, want %v", dotIterations, got, want)
+			return nil, fmt.Errorf("the sum of %d iterations is %d, want %d", dotIterations, got, want)
 		}
 	}
 	return nil, nil
 }
 
-func (d *dotPeak[T]) Close() error { return nil }
+func (d *dotPeak) Close() error { return nil }

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"onebit/bench/roofline"
 	"onebit/internal/mmap"
 	"onebit/internal/sysinfo"
 	"onebit/kernels"
@@ -18,8 +17,8 @@ type env struct {
 	pools       map[int]*kernels.Pool
 	maxThreads  int
 	limits      *limits
-	readers     map[readPlace]roofline.ReadKernel // the fastest, where one was looked for
-	coldBytes   int                               // that copies of a matrix fill, to be cold
+	readers     map[readPlace]design // the fastest, where one was looked for
+	coldBytes   int                  // that copies of a matrix fill, to be cold
 	model       string
 	ggufTypes   []string
 	peakCommand []string
@@ -33,7 +32,7 @@ type env struct {
 
 func newEnv(threads []int, host sysinfo.Host) *env {
 	return &env{
-		pools: map[int]*kernels.Pool{}, readers: map[readPlace]roofline.ReadKernel{}, maxThreads: maxOf(threads), doubts: hostDoubts(host),
+		pools: map[int]*kernels.Pool{}, readers: map[readPlace]design{}, maxThreads: maxOf(threads), doubts: hostDoubts(host),
 		limits: &limits{emulated: host.Emulated(), measure: measureLimits},
 	}
 }

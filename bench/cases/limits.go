@@ -57,7 +57,7 @@ func measureLimits() (read, dot float64) {
 		})
 		read = max(read, rate)
 	}
-	_, dot = fastestDot(cpu.Detected())
+	_, dot = fastestDot()
 	return read, dot
 }
 

@@ -13,38 +13,27 @@ import (
 	"onebit/bench/roofline"
 	"onebit/internal/clock"
 	"onebit/internal/cpu"
-	"onebit/internal/threads"
+	teams "onebit/internal/threads"
 	"onebit/kernels"
 )
 
 // addPeaks adds the multiply-adds of every instruction set.
 func (m *machine) addPeaks() {
-	const group = "multiply-adds"
-	lacks := func(name names.DotPeak, requires cpu.Set) bool {
-		missing := m.Features.Missing(requires)
-		if missing != 0 {
-			m.suite.unavailable(name.String(), fmt.Errorf("this machine lacks %v", missing))
-		}
-		return missing != 0
-	}
-	for _, k := range roofline.DotKernels(^cpu.Set(0)) {
-		name := names.DotPeak{Type: names.Int8, ISA: k.Name}
-		if lacks(name, k.Requires) {
-			continue
-		}
-		for _, threads := range m.Threads {
-			c := dotPeakCase(name, k, group, m.pool(threads), m.probe(m.pool(threads)))
-			c.Check = m.limits.check(threads)
-			m.suite.Cases = append(m.suite.Cases, c)
-		}
-	}
-	for _, k := range roofline.FloatKernels(^cpu.Set(0)) {
-		name := names.DotPeak{Type: k.Type, ISA: k.Name}
-		if lacks(name, k.Requires) {
-			continue
-		}
-		for _, threads := range m.Threads {
-			m.suite.Cases = append(m.suite.Cases, dotPeakCase(name, k, group, m.pool(threads), m.probe(m.pool(threads))))
+	for _, kind := range []string{roofline.Int8, roofline.Float32, roofline.BFloat16} {
+		for _, k := range roofline.DotKernels(kind, ^cpu.Set(0)) {
+			name := names.DotPeak{Type: kind}
+			if missing := m.Features.Missing(k.Requires); missing != 0 {
+				name.ISA = k.Name
+				m.suite.unavailable(name.String(), fmt.Errorf("this machine lacks %v", missing))
+				continue
+			}
+			for _, threads := range m.Threads {
+				c := dotPeakCase(name, k, "multiply-adds", m.pool(threads), m.probe(m.pool(threads)))
+				if kind == roofline.Int8 {
+					c.Check = m.limits.check(threads)
+				}
+				m.suite.Cases = append(m.suite.Cases, c)
+			}
 		}
 	}
 }
@@ -52,92 +41,68 @@ func (m *machine) addPeaks() {
 // addCosts adds the clock of the CPUs, and what it costs to read the time and
 // to hand out work.
 func (m *machine) addCosts() {
-	const group = "clock and dispatch"
-	add := func(name string, op *repeated, rates ...results.Metric) {
+	add := func(name string, times func(n int), probe bench.Prober, rates ...results.Metric) *repeated {
+		op := &repeated{times: times, Prober: probe}
 		m.suite.Cases = append(m.suite.Cases, bench.Case{
-			Name: name, Group: group, Ceiling: true, Rates: rates,
+			Name: name, Group: "clock and dispatch", Ceiling: true, Rates: rates,
 			Setup: func(context.Context) (bench.Instance, error) { return op, nil },
 		})
+		return op
 	}
-	add(names.BaseTimer, &repeated{func(n int) {
+	add(names.BaseTimer, func(n int) {
 		for range n {
 			_ = clock.Now()
 		}
-	}, m.probe(m.pool(1))})
+	}, m.probe(m.pool(1)))
 	for _, threads := range m.Threads {
 		pool := m.pool(threads)
-		nothing := func(int) {}
-		add(names.Dispatch(threads), &repeated{func(n int) {
-			for range n {
-				pool.ForEach(threads, nothing)
+		each := func(task func(int)) func(n int) {
+			return func(n int) {
+				for range n {
+					pool.ForEach(threads, task)
+				}
 			}
-		}, m.probe(pool)})
-		if pool.Threads() > 1 {
-			m.suite.Cases = append(m.suite.Cases, gatherCase(pool, group, m.probe(pool)))
 		}
-		count := func(int) { _ = roofline.Cycles(cyclesOfOp) }
-		add(names.Frequency(threads), &repeated{func(n int) {
-			for range n {
-				pool.ForEach(threads, count)
-			}
-		}, m.withoutClock(pool)}, results.Metric{Unit: results.ClockRate, Value: cyclesOfOp * roofline.CyclesInLoop})
-	}
-}
-
-// gatherCase is one of how long it takes until a pool's threads have all begun and ended.
-func gatherCase(pool *kernels.Pool, group string, probe bench.Prober) bench.Case {
-	g := &gathering{pool: pool, Prober: probe}
-	g.task = g.meet
-	return bench.Case{
-		Name: names.Gather(pool.Threads()), Group: group, Ceiling: true,
-		Setup: func(context.Context) (bench.Instance, error) { return g, nil },
-	}
-}
-
-// A gathering is a dispatch whose tasks wait for each other, so that every thread
-// takes one.
-type gathering struct {
-	pool  *kernels.Pool
-	task  func(int)
-	begun atomic.Int32
-	bench.Prober
-}
-
-func (g *gathering) Run(ctx context.Context, n int) error {
-	for range n {
-		g.begun.Store(0)
-		g.pool.ForEach(g.pool.Threads(), g.task)
-	}
-	return ctx.Err()
-}
-
-// gatherLooks is how often a thread looks for the others before it lets them run.
-const gatherLooks = 1 << 14
-
-func (g *gathering) meet(int) {
-	all := int32(g.pool.Threads())
-	g.begun.Add(1)
-	for look := 1; g.begun.Load() < all; look++ {
-		if look%gatherLooks == 0 {
-			runtime.Gosched()
+		add(names.Dispatch(threads), each(func(int) {}), m.probe(pool))
+		if n := pool.Threads(); n > 1 {
+			// What a dispatch is taken for where it is not measured stands beside what it is.
+			add(names.Gather(n), gather(pool), m.probe(pool)).known = []results.Metric{{Unit: results.Estimated, Value: teams.DispatchTime(n)}}
 		}
+		add(names.Frequency(threads), each(func(int) { _ = roofline.Cycles(cyclesOfOp) }), m.withoutClock(pool),
+			results.Metric{Unit: results.ClockRate, Value: cyclesOfOp * roofline.CyclesInLoop})
 	}
 }
-
-// Verify tells what a dispatch is taken for where it is not measured.
-func (g *gathering) Verify(context.Context) ([]results.Metric, error) {
-	return []results.Metric{{Unit: results.Estimated, Value: threads.DispatchTime(g.pool.Threads())}}, nil
-}
-
-func (g *gathering) Close() error { return nil }
 
 // cyclesOfOp makes an operation of Frequency a third of a millisecond long, so
 // that handing it out does not count.
 const cyclesOfOp = 1 << 15
 
+// gatherLooks is how often a thread looks for the others before it lets them run.
+const gatherLooks = 1 << 14
+
+// gather dispatches tasks that wait for each other, so that every thread takes one.
+func gather(pool *kernels.Pool) func(n int) {
+	all, begun := pool.Threads(), new(atomic.Int32)
+	meet := func(int) {
+		begun.Add(1)
+		for look := 1; int(begun.Load()) < all; look++ {
+			if look%gatherLooks == 0 {
+				runtime.Gosched()
+			}
+		}
+	}
+	return func(n int) {
+		for range n {
+			begun.Store(0)
+			pool.ForEach(all, meet)
+		}
+	}
+}
+
 // A repeated is an operation that has nothing to set up or verify.
 type repeated struct {
 	times func(n int)
+	known []results.Metric // of the operation, whatever is measured
 	bench.Prober
 }
 
@@ -146,7 +111,7 @@ func (r *repeated) Run(_ context.Context, n int) error {
 	return nil
 }
 
-func (r *repeated) Verify(context.Context) ([]results.Metric, error) { return nil, nil }
+func (r *repeated) Verify(context.Context) ([]results.Metric, error) { return r.known, nil }
 
 func (r *repeated) Close() error { return nil }
 

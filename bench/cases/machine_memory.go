@@ -1,9 +1,7 @@
 package cases
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -12,10 +10,8 @@ import (
 	"onebit/bench/results"
 	"onebit/bench/roofline"
 	"onebit/internal/clock"
-	"onebit/internal/cpu"
 	"onebit/internal/mmap"
 	"onebit/internal/sysinfo"
-	"onebit/kernels"
 )
 
 // An arena is memory that the cases of a group share while they live.
@@ -130,13 +126,10 @@ func (m *machine) bandwidthCase(name names.Bandwidth, memory *arena) bench.Case 
 			if err := memory.acquire(); err != nil {
 				return nil, err
 			}
-			pool, buf := m.pool(name.Threads), memory.mem.Bytes()[:name.Bytes]
-			if name.Access == names.ReadAccess {
-				r := newReading(pool, [][]byte{buf})
-				r.Prober, r.release = m.probe(pool), memory.release
-				return r, nil
-			}
-			return newMoving(name.Access, pool, buf, m.probe(pool), memory.release), nil
+			move := newMoving(name.Access, m.pool(name.Threads), memory.mem.Bytes()[:name.Bytes])
+			move.Prober, move.release = m.probe(move.pool), memory.release
+			move.choose()
+			return move, nil
 		},
 	}
 	bytes := float64(name.Bytes)
@@ -150,115 +143,6 @@ func (m *machine) bandwidthCase(name names.Bandwidth, memory *arena) bench.Case 
 	}
 	return c
 }
-
-// A moving writes or copies: each thread its part, n times over without meeting
-// the others.
-type moving struct {
-	pool    *kernels.Pool
-	buf     []byte
-	move    func(part []byte)
-	n       int
-	task    func(thread int)
-	verify  func(part []byte) error
-	release func() error
-	bench.Prober
-}
-
-func newMoving(access string, pool *kernels.Pool, buf []byte, probe bench.Prober, release func() error) *moving {
-	m := &moving{pool: pool, buf: buf, Prober: probe, release: release}
-	m.task = m.moveShare
-	whole := m.buf
-	m.buf = whole[:min(len(whole), enough)]
-	if access == names.WriteAccess {
-		m.writeFastest()
-	} else {
-		m.copyFastest()
-	}
-	m.buf = whole
-	return m
-}
-
-// filling is what a write writes.
-const filling = 0x5a
-
-func (m *moving) writeFastest() {
-	use := func(k roofline.WriteKernel) {
-		m.move = func(part []byte) { k.Fill(part, filling) }
-	}
-	best, _ := roofline.Fastest(roofline.WriteKernels(cpu.Detected()), func(k roofline.WriteKernel, n int) int {
-		use(k)
-		m.times(n)
-		return n
-	})
-	use(best)
-	m.verify = func(part []byte) error {
-		clear(part)
-		m.move(part)
-		if n := bytes.Count(part, []byte{filling}); n != len(part) {
-			return fmt.Errorf("the writing kernel %s wrote %d of %d bytes", best.Name, n, len(part))
-		}
-		return nil
-	}
-}
-
-// halves are what a copy copies to, and from.
-func halves(part []byte) (dst, src []byte) {
-	half := len(part) / 2 / roofline.LineBytes * roofline.LineBytes
-	return part[:half], part[half : 2*half]
-}
-
-func (m *moving) copyFastest() {
-	use := func(k roofline.CopyKernel) {
-		m.move = func(part []byte) {
-			dst, src := halves(part)
-			k.Copy(dst, src)
-		}
-	}
-	best, _ := roofline.Fastest(roofline.CopyKernels(cpu.Detected()), func(k roofline.CopyKernel, n int) int {
-		use(k)
-		m.times(n)
-		return n
-	})
-	use(best)
-	m.verify = func(part []byte) error {
-		dst, src := halves(part)
-		for i := range dst {
-			dst[i], src[i] = 0, byte(i*7+i>>8)
-		}
-		if m.move(part); !bytes.Equal(dst, src) {
-			return errors.New("the copying kernel " + best.Name + " does not copy every byte")
-		}
-		return nil
-	}
-}
-
-func (m *moving) times(n int) {
-	m.n = n
-	m.pool.ForEach(m.pool.Threads(), m.task)
-}
-
-func (m *moving) moveShare(thread int) {
-	part := m.part(thread)
-	for range m.n {
-		m.move(part)
-	}
-}
-
-func (m *moving) part(thread int) []byte { return roofline.Part(m.buf, thread, m.pool.Threads()) }
-
-func (m *moving) Run(_ context.Context, n int) error {
-	m.times(n)
-	return nil
-}
-
-// Verify proves that every byte is moved.
-func (m *moving) Verify(ctx context.Context) ([]results.Metric, error) {
-	errs := make([]error, m.pool.Threads())
-	m.pool.ForEach(len(errs), func(thread int) { errs[thread] = m.verify(m.part(thread)) })
-	return nil, errors.Join(append(errs, ctx.Err())...)
-}
-
-func (m *moving) Close() error { return m.release() }
 
 // addLatencies adds how long a load takes that waits for the one before, over
 // all sizes.

@@ -106,7 +106,7 @@ func TestMachineSaysWhatItCannotMeasure(t *testing.T) {
 			t.Errorf("the header does not say that %s is unavailable", name)
 		}
 	}
-	for _, k := range roofline.DotKernels(^cpu.Set(0)) {
+	for _, k := range roofline.DotKernels(roofline.Int8, ^cpu.Set(0)) {
 		missing := slices.ContainsFunc(s.Unavailable, func(u Unavailable) bool {
 			return u.Case.Name == names.DotPeak{Type: names.Int8, ISA: k.Name}.String()
 		})

@@ -1,13 +1,11 @@
 package cases
 
 import (
-	"slices"
 	"time"
 
 	"onebit/bench/names"
 	"onebit/bench/profile"
 	"onebit/bench/roofline"
-	"onebit/internal/cpu"
 	"onebit/internal/sysinfo"
 	"onebit/kernels"
 )
@@ -39,10 +37,8 @@ func measureCeilings(pool *kernels.Pool, host sysinfo.Host) (profile.Ceilings, e
 		return c, err
 	}
 	c.Levels = append(c.Levels, profile.Level{Name: names.DRAM, Rate: rate})
-	c.Int8 = dotRate[int32](pool, roofline.DotKernels(cpu.Detected()))
-	c.Float32 = dotRate[float64](pool, slices.DeleteFunc(roofline.FloatKernels(cpu.Detected()), func(k roofline.FloatKernel) bool {
-		return k.Type != roofline.Float32
-	}))
+	peak := newDotPeak(pool)
+	c.Int8, c.Float32 = peak.fastest(roofline.Int8), peak.fastest(roofline.Float32)
 	return c, nil
 }
 
@@ -54,21 +50,7 @@ func readRate(pool *kernels.Pool, size int) (float64, error) {
 		return 0, err
 	}
 	defer buf.Free()
-	return readingOf(pool, [][]byte{buf.Bytes()}).fastest() * float64(size), nil
-}
-
-// dotRate is the multiply-adds per second of a pool's threads together, by the
-// fastest of the kernels.
-func dotRate[T int32 | float64, K dotKernel[T]](pool *kernels.Pool, all []K) float64 {
-	d := &dotPeak[T]{pool: pool, sums: make([]T, pool.Threads())}
-	d.task = d.computeShare
-	_, rate := roofline.Fastest(all, func(k K, n int) int {
-		d.kernel, d.n = k, n
-		pool.ForEach(len(d.sums), d.task)
-		macs, _ := k.Dot(1)
-		return macs * dotIterations * n * len(d.sums)
-	})
-	return rate
+	return newMoving(names.ReadAccess, pool, buf.Bytes()).fastest() * float64(size), nil
 }
 
 // emptyDispatch is the time in which a pool's threads do nothing together.

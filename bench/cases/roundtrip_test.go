@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"onebit/bench"
+	"onebit/bench/names"
 	"onebit/bench/results"
 	"onebit/formats"
 	"onebit/internal/clock"
@@ -50,7 +51,7 @@ func TestRoundTripEndsWithoutPartner(t *testing.T) {
 }
 
 func tripOf(inst bench.Instance) *roundTrip {
-	if r, ok := inst.(*reading); ok {
+	if r, ok := inst.(*moving); ok {
 		return r.Prober.(*roundTrip)
 	}
 	return inst.(*matvec).roundTrip
@@ -136,16 +137,16 @@ func TestMeasureLimits(t *testing.T) {
 func TestReadingWritesItsSumOnce(t *testing.T) {
 	pool := kernels.NewPool(1)
 	defer pool.Close()
-	r := readingOf(pool, [][]byte{make([]byte, 128), make([]byte, 64)})
+	r := newMoving(names.ReadAccess, pool, make([]byte, 128), make([]byte, 64))
 	var read []int
-	r.sum = func(b []byte) uint64 {
+	r.design.move = func(b []byte) uint64 {
 		if r.sums[0] != 0 {
 			t.Errorf("a sum was written after %d passes of 5", len(read))
 		}
 		read = append(read, len(b))
 		return 7
 	}
-	r.read(5)
+	r.move(5)
 	if want := []int{128, 64, 128, 64, 128}; !slices.Equal(read, want) || r.sums[0] != 7 || r.next != 1 {
 		t.Errorf("%d bytes read, sum %d, next is %d", read, r.sums[0], r.next)
 	}

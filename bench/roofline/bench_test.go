@@ -63,22 +63,15 @@ func benchmarkMove(b *testing.B, name string, buf []byte, threads int, move func
 // cycle of the clock.
 func BenchmarkDot(b *testing.B) {
 	const iterations = 1 << 14
-	for _, k := range DotKernels(cpu.Detected()) {
-		benchmarkDot(b, "type=int8/kernel="+k.Name, func() int { macs, _ := k.Dot(iterations); return macs })
+	for _, k := range everyDotKernel(cpu.Detected()) {
+		b.Run("type="+k.Type+"/kernel="+k.Name, func(b *testing.B) {
+			macs := 0
+			for b.Loop() {
+				macs, _ = k.Dot(iterations)
+			}
+			b.ReportMetric(float64(macs)*float64(b.N)/b.Elapsed().Seconds(), "mac/s")
+		})
 	}
-	for _, k := range FloatKernels(cpu.Detected()) {
-		benchmarkDot(b, "type="+k.Type+"/kernel="+k.Name, func() int { macs, _ := k.Dot(iterations); return macs })
-	}
-}
-
-func benchmarkDot(b *testing.B, name string, dot func() int) {
-	b.Run(name, func(b *testing.B) {
-		macs := 0
-		for b.Loop() {
-			macs = dot()
-		}
-		b.ReportMetric(float64(macs)*float64(b.N)/b.Elapsed().Seconds(), "mac/s")
-	})
 }
 
 // BenchmarkCycles shows the frequency of the clock.

@@ -14,17 +14,14 @@ var archReadKernels = []ReadKernel{
 }
 
 var archDotKernels = []DotKernel{
-	{"avx512vnni", cpu.AVX512F | cpu.AVX512VNNI, 64, 12, 64, dotAVX512VNNI},
-	{"avxvnni", cpu.AVX2 | cpu.AVXVNNI, 32, 12, 32, dotAVXVNNI},
-	{"avx2", cpu.AVX2, 32, 8, 32, dotAVX2},
-	{"sse2", 0, 16, 8, 16, dotSSE2},
-}
-
-var archFloatKernels = []FloatKernel{
-	{"avx512", Float32, cpu.AVX512F, 16, 12, 16, dotF32AVX512},
-	{"fma", Float32, cpu.AVX2 | cpu.FMA, 8, 12, 8, dotF32FMA},
-	{"sse", Float32, 0, 4, 8, 4, dotF32SSE},
-	{"avx512bf16", BFloat16, cpu.AVX512F | cpu.AVX512BF16, 16, 12, 32, dotBF16AVX512},
+	{"avx512vnni", Int8, cpu.AVX512F | cpu.AVX512VNNI, 64, 12, 64, dotAVX512VNNI, nil},
+	{"avxvnni", Int8, cpu.AVX2 | cpu.AVXVNNI, 32, 12, 32, dotAVXVNNI, nil},
+	{"avx2", Int8, cpu.AVX2, 32, 8, 32, dotAVX2, nil},
+	{"sse2", Int8, 0, 16, 8, 16, dotSSE2, nil},
+	{"avx512", Float32, cpu.AVX512F, 16, 12, 16, nil, dotF32AVX512},
+	{"fma", Float32, cpu.AVX2 | cpu.FMA, 8, 12, 8, nil, dotF32FMA},
+	{"sse", Float32, 0, 4, 8, 4, nil, dotF32SSE},
+	{"avx512bf16", BFloat16, cpu.AVX512F | cpu.AVX512BF16, 16, 12, 32, nil, dotBF16AVX512},
 }
 
 // REP STOS and REP MOVS move as the processor thinks best.

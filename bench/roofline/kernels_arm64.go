@@ -11,15 +11,12 @@ var archReadKernels = []ReadKernel{
 }
 
 var archDotKernels = []DotKernel{
-	{"i8mm", cpu.NEON | cpu.I8MM, 16, 12, 32, dotI8MM},
-	{"dotprod", cpu.NEON | cpu.DotProd, 16, 12, 16, dotDotProd},
-	{"neon", cpu.NEON, 16, 8, 16, dotNEON},
-}
-
-var archFloatKernels = []FloatKernel{
-	{"neon", Float32, cpu.NEON, 4, 16, 4, dotF32NEON},
-	{"bfmmla", BFloat16, cpu.NEON | cpu.BF16, 4, 16, 16, dotBF16MMLA},
-	{"bfdot", BFloat16, cpu.NEON | cpu.BF16, 4, 16, 8, dotBF16DOT},
+	{"i8mm", Int8, cpu.NEON | cpu.I8MM, 16, 12, 32, dotI8MM, nil},
+	{"dotprod", Int8, cpu.NEON | cpu.DotProd, 16, 12, 16, dotDotProd, nil},
+	{"neon", Int8, cpu.NEON, 16, 8, 16, dotNEON, nil},
+	{"neon", Float32, cpu.NEON, 4, 16, 4, nil, dotF32NEON},
+	{"bfmmla", BFloat16, cpu.NEON | cpu.BF16, 4, 16, 16, nil, dotBF16MMLA},
+	{"bfdot", BFloat16, cpu.NEON | cpu.BF16, 4, 16, 8, nil, dotBF16DOT},
 }
 
 var archWriteKernels = []WriteKernel{

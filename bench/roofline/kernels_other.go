@@ -7,5 +7,4 @@ var (
 	archWriteKernels []WriteKernel
 	archCopyKernels  []CopyKernel
 	archDotKernels   []DotKernel
-	archFloatKernels []FloatKernel
 )

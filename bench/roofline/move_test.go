@@ -2,7 +2,6 @@ package roofline
 
 import (
 	"bytes"
-	"fmt"
 	"slices"
 	"testing"
 
@@ -111,68 +110,10 @@ func TestCopyToAShorterBufferPanics(t *testing.T) {
 
 func TestFewerFeaturesGiveFewerMoves(t *testing.T) {
 	for _, have := range []cpu.Set{0, cpu.AVX2, cpu.NEON} {
-		writes, copies, floats := WriteKernels(have), CopyKernels(have), FloatKernels(have)
-		if writes[len(writes)-1].Name != "go" || copies[len(copies)-1].Name != "go" || floats[len(floats)-1].Name != "go" {
+		writes, copies := WriteKernels(have), CopyKernels(have)
+		if writes[len(writes)-1].Name != "go" || copies[len(copies)-1].Name != "go" {
 			t.Errorf("%v: the pure Go kernels are missing", have)
 		}
-		for _, k := range floats {
-			if !have.Has(k.Requires) {
-				t.Errorf("%v: %s needs %v", have, k.Name, k.Requires)
-			}
-		}
-	}
-}
-
-// floatWant is the definition of what a FloatKernel adds in an iteration.
-func floatWant(k FloatKernel) (sum float64) {
-	a, b := floatOperands(k.Type)
-	if k.Type == Float32 {
-		for i := range k.lanes {
-			sum += float64(a[i] * b[i])
-		}
-		return sum * float64(k.chains)
-	}
-	x, y := halves(a), halves(b)
-	if k.Name == "bfmmla" {
-		for i := range 2 {
-			for j := range 2 {
-				for l := range 4 {
-					sum += x[4*i+l] * y[4*j+l]
-				}
-			}
-		}
-		return sum * float64(k.chains)
-	}
-	for i := range 2 * k.lanes {
-		sum += x[i] * y[i]
-	}
-	return sum * float64(k.chains)
-}
-
-// halves are the bfloat16 in a.
-func halves(a *[16]float32) (out []float64) {
-	for _, v := range a {
-		low, high := unpair(v)
-		out = append(out, float64(low), float64(high))
-	}
-	return out
-}
-
-func TestFloatKernels(t *testing.T) {
-	for _, k := range FloatKernels(^cpu.Set(0)) {
-		t.Run(fmt.Sprint(k.Type, "/", k.Name), func(t *testing.T) {
-			lacking(t, k.Requires)
-			want := floatWant(k)
-			if want == 0 {
-				t.Fatal("the operands' product is zero, which proves nothing")
-			}
-			for _, n := range []int{0, 1, 2, 1000, MaxFloatIterations} {
-				macs, sum := k.Dot(n)
-				if sum != want*float64(n) || macs != n*k.chains*k.macs {
-					t.Errorf("Dot(%d) is %d multiply-adds with sum %v, want sum %v", n, macs, sum, want*float64(n))
-				}
-			}
-		})
 	}
 }
 

@@ -133,40 +133,67 @@ func TestPartsCoverTheBuffer(t *testing.T) {
 	}
 }
 
-// dotWant is the definition of what a DotKernel returns.
-func dotWant(k DotKernel, a, b *[64]int8, iterations int) int32 {
-	var product int32
-	if k.Name == "i8mm" {
-		for i := range 2 {
-			for j := range 2 {
-				for l := range 8 {
-					product += int32(a[8*i+l]) * int32(b[8*j+l])
-				}
-			}
-		}
-	} else {
-		for i := range k.lanes {
-			product += int32(a[i]) * int32(b[i])
+// everyDotKernel are those of all types.
+func everyDotKernel(have cpu.Set) []DotKernel {
+	return slices.Concat(DotKernels(Int8, have), DotKernels(Float32, have), DotKernels(BFloat16, have))
+}
+
+// dotWant is the definition of what a DotKernel adds in an iteration: the products of
+// as many numbers as its lanes hold, or of two matrices, a·bᵀ.
+func dotWant(k DotKernel) (sum int) {
+	a, b := integers(k.Type)
+	lanes, rows, cols := k.lanes, 1, k.lanes
+	switch {
+	case k.Name == "i8mm":
+		rows, cols = 2, 8
+	case k.Name == "bfmmla":
+		rows, cols = 2, 4
+	case k.Type == BFloat16:
+		cols = 2 * lanes
+	}
+	for i := range rows * rows {
+		for l := range cols {
+			sum += a[i/rows*cols+l] * b[i%rows*cols+l]
 		}
 	}
-	return product * int32(k.chains) * int32(iterations)
+	return sum * k.chains
+}
+
+// integers are the factors of a type.
+func integers(kind string) (a, b []int) {
+	for i := range floatA {
+		switch kind {
+		case Float32:
+			a, b = append(a, int(floatA[i])), append(b, int(floatB[i]))
+		case BFloat16:
+			a, b = append(a, unpair(bfloatA[i])...), append(b, unpair(bfloatB[i])...)
+		}
+	}
+	if kind == Int8 {
+		for i := range intA {
+			a, b = append(a, int(intA[i])), append(b, int(intB[i]))
+		}
+	}
+	return a, b
+}
+
+// unpair is the two bfloat16 in a number, which are integers.
+func unpair(v float32) []int {
+	bits := math.Float32bits(v)
+	return []int{int(math.Float32frombits(bits << 16)), int(math.Float32frombits(bits &^ 0xffff))}
 }
 
 func TestDotKernels(t *testing.T) {
-	a, b := operands()
-	for _, k := range DotKernels(^cpu.Set(0)) {
-		t.Run(k.Name, func(t *testing.T) {
+	for _, k := range everyDotKernel(^cpu.Set(0)) {
+		t.Run(k.Type+"/"+k.Name, func(t *testing.T) {
 			lacking(t, k.Requires)
-			for _, iterations := range []int{0, 1, 2, 1000} {
-				got, want := k.run(&a, &b, iterations), dotWant(k, &a, &b, iterations)
-				if got != want {
-					t.Errorf("%d iterations: %d, want %d", iterations, got, want)
-				}
-				if macs, sum := k.Dot(iterations); sum != want || macs != iterations*k.chains*k.macs {
-					t.Errorf("Dot(%d) is %d multiply-adds with sum %d, want sum %d", iterations, macs, sum, want)
-				}
-				if iterations > 0 && want == 0 {
-					t.Error("the operands' product is zero, which proves nothing")
+			want := dotWant(k)
+			if want == 0 {
+				t.Fatal("the operands' product is zero, which proves nothing")
+			}
+			for _, n := range []int{0, 1, 2, 1000, MaxFloatIterations} {
+				if macs, sum := k.Dot(n); sum != uint32(want*n) || macs != n*k.chains*k.macs {
+					t.Errorf("Dot(%d) is %d multiply-adds with sum %d, want sum %d", n, macs, sum, uint32(want*n))
 				}
 			}
 		})
@@ -188,18 +215,26 @@ func TestOperandsSuitEveryInstruction(t *testing.T) {
 	}
 }
 
+// goOf is the last kernel of a type.
+func goOf(have cpu.Set, kind string) string {
+	all := DotKernels(kind, have)
+	return all[len(all)-1].Name
+}
+
 func TestFewerFeaturesGiveFewerKernels(t *testing.T) {
 	for _, have := range []cpu.Set{0, cpu.AVX2, cpu.NEON, ^cpu.Set(0)} {
-		reads, dots := ReadKernels(have), DotKernels(have)
-		if reads[len(reads)-1].Name != "go" || dots[len(dots)-1].Name != "go" {
-			t.Errorf("%v: the pure Go kernels are missing", have)
+		reads := ReadKernels(have)
+		for _, last := range []string{reads[len(reads)-1].Name, goOf(have, Int8), goOf(have, Float32)} {
+			if last != "go" {
+				t.Errorf("%v: the pure Go kernels are missing", have)
+			}
 		}
 		for _, k := range reads {
 			if !have.Has(k.Requires) {
 				t.Errorf("%v: %s needs %v", have, k.Name, k.Requires)
 			}
 		}
-		for _, k := range dots {
+		for _, k := range everyDotKernel(have) {
 			if !have.Has(k.Requires) {
 				t.Errorf("%v: %s needs %v", have, k.Name, k.Requires)
 			}
@@ -271,9 +306,3 @@ func TestFastestTakesTheBestTurn(t *testing.T) {
 func next(buf []byte, i int) uint64 { return binary.LittleEndian.Uint64(buf[i*LineBytes:]) }
 
 func words8(w uint64) []byte { return binary.LittleEndian.AppendUint64(nil, w) }
-
-// unpair is the two bfloat16 in a number.
-func unpair(v float32) (low, high float32) {
-	bits := math.Float32bits(v)
-	return math.Float32frombits(bits << 16), math.Float32frombits(bits &^ 0xffff)
-}
