@@ -76,7 +76,7 @@ func MeasureForecast(ctx context.Context, opt ForecastOptions) (m *forecast.Mach
 			return nil, err
 		}
 		m.Read.Low, m.Read.High = m.Read.Center, m.Read.Center
-		if m.Int8, _, err = opt.Ceilings.Dot(opt.Threads); err != nil {
+		if m.Int8, err = opt.Ceilings.Dot(opt.Threads); err != nil {
 			return nil, err
 		}
 	}
@@ -278,39 +278,25 @@ func (m *matvec) nmse() (float64, error) {
 const (
 	forecastRounds = 21 // or as many as forecastTime has, and leastRounds at least
 	leastRounds    = 3
-	forecastSample = 3 * time.Millisecond
 	forecastTime   = 250 * time.Millisecond
 )
 
 // byTurns samples the seconds of operations, each once a round, after what begins a round.
 func byTurns(begin func(), runs ...func(n int) error) (took [][]float64, err error) {
 	counts, took := make([]int, len(runs)), make([][]float64, len(runs))
-	once := func(i int) (d time.Duration, err error) {
-		start := clock.Now()
-		err = runs[i](counts[i])
-		return clock.Since(start), err
-	}
-	for i := range runs {
-		counts[i] = 1
-		for {
-			d, err := once(i)
-			if err != nil {
-				return nil, err
-			}
-			if d >= forecastSample {
-				break
-			}
-			counts[i] *= 2
+	for i, run := range runs {
+		if counts[i], err = lastingRuns(run); err != nil {
+			return nil, err
 		}
 	}
 	for start := clock.Now(); len(took[0]) < leastRounds || len(took[0]) < forecastRounds && clock.Since(start) < forecastTime; {
 		begin()
-		for i := range runs {
-			d, err := once(i)
-			if err != nil {
+		for i, run := range runs {
+			began := clock.Now()
+			if err := run(counts[i]); err != nil {
 				return nil, err
 			}
-			took[i] = append(took[i], d.Seconds()/float64(counts[i]))
+			took[i] = append(took[i], clock.Since(began).Seconds()/float64(counts[i]))
 		}
 	}
 	return took, nil

@@ -62,6 +62,14 @@ func (g *gpu) kernels(t *formats.Type) (out []metal.Kernel) {
 	return out
 }
 
+// allocated is the bytes of the device's memory that buffers take.
+func (g *gpu) allocated() int {
+	if g == nil || g.device == nil {
+		return 0
+	}
+	return g.device.Allocated()
+}
+
 func (g *gpu) close() error {
 	if g == nil || g.device == nil {
 		return nil
@@ -84,16 +92,15 @@ type worker interface {
 	engine.DeviceTimer
 }
 
-// A stint is how long a GPU worked in the operations of a sample: what a GPU's
-// instances have as their bench.Prober.
+// A stint is how long a GPU worked in the operations of a sample, as a bench.Prober.
 type stint struct {
 	time       time.Duration
 	operations int
 }
 
-// Probe returns the time of an operation.
+// Probe returns the time of an operation; nothing where none works.
 func (s *stint) Probe() []results.Metric {
-	if s.operations == 0 {
+	if s.time == 0 {
 		return nil
 	}
 	return []results.Metric{{Unit: results.GPUTime, Value: float64(s.time) / float64(s.operations)}}

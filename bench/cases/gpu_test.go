@@ -210,10 +210,10 @@ func TestGPUModelIsVerified(t *testing.T) {
 	require.Unraced(t, "its engine is raced where it stands")
 	playMetal(t)
 	s := modelsSuite(t, ModelsOptions{Tokens: 1, Choice: AllVariants}, "tiny")
-	x := instance(t, s, "engine=metal/variant=metal-tiles/act=q8_128/packing=packed/test=tg1").(*gpuText)
-	wrong := make([]float32, x.subject.config.Vocab)
+	x := instance(t, s, "engine=metal/variant=metal-tiles/act=q8_128/packing=packed/test=tg1").(*text)
+	wrong := make([]float32, x.scope().subject.config.Vocab)
 	wrong[0] = 1
-	x.subject.generic[x.kernel.Scheme] = &logits{batch: wrong, step: wrong}
+	x.scope().subject.generic[x.opening.(gpuModel).kernel.Scheme] = &logits{batch: wrong, step: wrong}
 	if _, err := x.Verify(t.Context()); err == nil || !strings.Contains(err.Error(), "the logits differ from the pure Go variant's") {
 		t.Errorf("logits that are not the CPU's: %v", err)
 	}

@@ -17,48 +17,29 @@ import (
 	"onebit/bench/names"
 	"onebit/bench/results"
 	"onebit/internal/clock"
-	"onebit/internal/count"
 	"onebit/models"
 	"onebit/models/engine/cpu"
 )
 
 // addLoading adds the case of opening a model until it is ready.
-func (s *Suite) addLoading(store *store, c modelConfig) {
-	if c.packing == cpu.Stream {
-		return // as native
-	}
-	t := names.ModelTest{Kind: names.Load}
+func (s *Suite) addLoading(store *store, c opening, group string, expect time.Duration) {
 	s.Cases = append(s.Cases, bench.Case{
-		Name: c.name(t), Group: fmt.Sprintf("%s load %s", c.subject.Name, count.Of(c.threads, "thread")),
-		Expect: c.expect(t), Single: true,
+		Name: c.caseOf(names.ModelTest{Kind: names.Load}).String(), Group: group, Expect: expect, Single: true,
 		Setup: func(context.Context) (bench.Instance, error) {
-			return newLoading(store, c), store.enter(scope{})
+			return &loading{opening: c, store: store}, store.enter(scope{})
 		},
 	})
 }
 
 // A loading opens a model and closes it, which does not count.
 type loading struct {
-	open func(context.Context) (*models.Model, error)
-	// verify proves what was loaded, and tells its memory. What it computes is
-	// verified by the tests of the same variant.
-	verify  func(context.Context, *models.Model) ([]results.Metric, error)
+	opening
+	store   *store
 	elapsed time.Duration
 }
 
-func newLoading(store *store, c modelConfig) *loading {
-	return &loading{
-		open: func(ctx context.Context) (*models.Model, error) {
-			return models.Open(ctx, c.subject.Path, c.options(store.pool(c.threads)))
-		},
-		verify: func(ctx context.Context, m *models.Model) ([]results.Metric, error) {
-			if err := c.checkVariants(m); err != nil {
-				return nil, err
-			}
-			metrics, err := store.memory(ctx, m.Plan(), c, names.ModelTest{Kind: names.Load})
-			return metrics, errors.Join(err, ctx.Err())
-		},
-	}
+func (l *loading) open(ctx context.Context) (*models.Model, error) {
+	return models.Open(ctx, l.scope().subject.Path, l.options(l.store))
 }
 
 func (l *loading) Run(ctx context.Context, n int) error {
@@ -82,13 +63,19 @@ func (l *loading) Run(ctx context.Context, n int) error {
 
 func (l *loading) Elapsed() time.Duration { return l.elapsed }
 
+// Verify proves what was loaded, and tells its memory. What it computes is
+// verified by the tests of the same variant.
 func (l *loading) Verify(ctx context.Context) ([]results.Metric, error) {
 	m, err := l.open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer m.Close()
-	return l.verify(ctx, m)
+	if err := l.checkVariants(m); err != nil {
+		return nil, err
+	}
+	metrics, err := l.memory(ctx, l.store, &opened{Model: m, bytes: l.store.gpu.allocated()}, names.ModelTest{Kind: names.Load}, 0)
+	return metrics, errors.Join(err, ctx.Err())
 }
 
 func (l *loading) Close() error { return nil }
@@ -98,16 +85,14 @@ const firstPrompt = "Once upon a time"
 
 // addFirstToken adds the case of a process that starts, loads a model and
 // writes the first token of its text.
-func (s *Suite) addFirstToken(store *store, c modelConfig) {
-	if c.packing == cpu.Stream || len(c.subject.opt.RunCommand) == 0 {
-		return // a process starts on the file's bytes with any variant
+func (s *Suite) addFirstToken(store *store, c opening, group string, expect time.Duration, f *firstToken) {
+	if len(f.subject.opt.RunCommand) == 0 {
+		return
 	}
-	t := names.ModelTest{Kind: names.TTFT}
 	s.Cases = append(s.Cases, bench.Case{
-		Name: c.name(t), Group: fmt.Sprintf("%s ttft %s", c.subject.Name, count.Of(c.threads, "thread")),
-		Expect: c.expect(t), Single: true,
+		Name: c.caseOf(names.ModelTest{Kind: names.TTFT}).String(), Group: group, Expect: expect, Single: true,
 		Setup: func(context.Context) (bench.Instance, error) {
-			return c.firstToken(), store.enter(scope{})
+			return f, store.enter(scope{})
 		},
 	})
 }

@@ -34,28 +34,28 @@ func (s *Suite) addLockstep(store *store, configs []modelConfig, group string) {
 		if c.packing == cpu.Stream || c.variant.Name == reference {
 			continue
 		}
-		expect := c.expect(names.ModelTest{Kind: names.Prompt, Tokens: verifyTokens(sub)})
+		expect := c.expect(names.ModelTest{Kind: names.Prompt, Tokens: c.verifyTokens()})
 		if !schemes[c.act()] {
 			expect += c.lockstepTime()
 		}
 		schemes[c.act()] = true
-		s.Studies = append(s.Studies, bench.Study{
-			Name:  c.lockstep().String(),
-			Group: group, Time: expect,
-			Run: func(ctx context.Context, emit func(results.Sample) error) error {
-				result, err := store.lockstep(ctx, c)
-				if err != nil {
-					return err
-				}
-				return emitLockstep(emit, c.lockstep(), sub, result)
-			},
-		})
+		s.Studies = append(s.Studies, store.lockstepStudy(c, group, expect))
 	}
 }
 
-// lockstep is the name of the study.
-func (c modelConfig) lockstep() names.Lockstep {
-	return names.Lockstep{Model: c.subject.Name, Variant: c.variant.Name, Act: string(c.act())}
+func (s *store) lockstepStudy(c opening, group string, expect time.Duration) bench.Study {
+	of := c.caseOf(names.ModelTest{})
+	name := names.Lockstep{Model: of.Model, Engine: of.Engine, Variant: of.Variant, Act: of.Act}
+	return bench.Study{
+		Name: name.String(), Group: group, Time: expect,
+		Run: func(ctx context.Context, emit func(results.Sample) error) error {
+			result, err := s.lockstep(ctx, c)
+			if err != nil {
+				return err
+			}
+			return emitLockstep(emit, name, c.scope().subject, result)
+		},
+	}
 }
 
 // lockstepTime is about how long the reference takes, at 0.35 ns for a
@@ -67,12 +67,13 @@ func (c modelConfig) lockstepTime() time.Duration {
 }
 
 // lockstep returns the errors of c's model, and verifies it.
-func (s *store) lockstep(ctx context.Context, c modelConfig) (*lockstep.Result, error) {
+func (s *store) lockstep(ctx context.Context, c opening) (*lockstep.Result, error) {
+	sub := c.scope().subject
 	m, err := s.open(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	session, err := c.subject.session(m.Model, verifyTokens(c.subject))
+	session, err := sub.session(m.Model, c.verifyTokens())
 	if err != nil {
 		return nil, err
 	}
@@ -80,11 +81,11 @@ func (s *store) lockstep(ctx context.Context, c modelConfig) (*lockstep.Result, 
 	if err := m.verify(ctx, c, s, session); err != nil {
 		return nil, err
 	}
-	done := c.subject.lockstep
-	if done[c.act()] == nil {
-		done[c.act()], err = s.runLockstep(ctx, c.subject, m.Model)
+	done := sub.lockstep
+	if done[c.alike()] == nil {
+		done[c.alike()], err = s.runLockstep(ctx, sub, m.Model)
 	}
-	return done[c.act()], err
+	return done[c.alike()], err
 }
 
 func (s *store) runLockstep(ctx context.Context, sub *subject, test *models.Model) (*lockstep.Result, error) {

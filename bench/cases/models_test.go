@@ -166,7 +166,7 @@ func checkSamples(t *testing.T, c modelConfig, samples map[string]results.Sample
 		test := names.ModelTest{Kind: names.Prompt, Tokens: 20, Depth: depth}
 		seconds := value(test, results.NsPerOp) / 1e9
 		near("tokens", value(test, results.TokenRate)*seconds, 20)
-		near("multiply-adds", value(test, results.OpRate)*seconds, float64(c.multiplyAdds(test)))
+		near("multiply-adds", value(test, results.OpRate)*seconds, float64(c.subject.multiplyAdds(test)))
 		value(test, results.PctPeak)
 	}
 	if c.main() {
@@ -398,7 +398,7 @@ func TestModelsInGo(t *testing.T) {
 // verifiedAnew verifies a model, whether or not that was done before.
 func verifiedAnew(t *testing.T, s *store, c modelConfig) error {
 	t.Helper()
-	x, err := newText(t.Context(), s, c, names.ModelTest{Kind: names.Prompt, Tokens: 4})
+	x, err := newText(t.Context(), s, c, names.ModelTest{Kind: names.Prompt, Tokens: 4}, 4)
 	if err != nil {
 		t.Fatal(err)
 	}

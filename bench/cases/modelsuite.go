@@ -190,14 +190,16 @@ func (s *Suite) addModel(store *store, sub *subject) {
 		if len(configs) == 0 {
 			continue
 		}
-		for _, c := range configs {
-			if c.main() {
-				s.addLoading(store, c)
-			}
-		}
-		for _, c := range configs {
-			if c.best() {
-				s.addFirstToken(store, c)
+		for _, kind := range []string{names.Load, names.TTFT} {
+			t, group := names.ModelTest{Kind: kind}, textGroup(configs[0], kind)
+			for _, c := range configs {
+				switch {
+				case c.packing == enginecpu.Stream: // as native
+				case kind == names.Load && c.main():
+					s.addLoading(store, c, group, c.expect(t))
+				case kind == names.TTFT && c.best(): // a process starts on the file's bytes with any variant
+					s.addFirstToken(store, c, group, c.expect(t), c.firstToken())
+				}
 			}
 		}
 		for _, kind := range []string{names.Prompt, names.Decode} {
@@ -225,7 +227,7 @@ func (s *Suite) addTexts(store *store, kind string, configs []modelConfig) {
 	var ceiling bench.Case
 	if kind == names.Prompt {
 		pool := store.pool(threads)
-		ceiling = dotPeakCase(names.DotPeak{Model: sub.Name, ISA: store.dot.Name}, store.dot, group, pool, newRoundTrip(pool))
+		ceiling = dotPeakCase(names.DotPeak{Model: sub.Name}, store.dot, group, pool, newRoundTrip(pool))
 		ceiling.Check = store.limits.check(threads)
 	} else {
 		ceiling = store.readCase(group, configs)
@@ -248,13 +250,7 @@ func (s *Suite) addTexts(store *store, kind string, configs []modelConfig) {
 				s.addSpeculation(store, c, t, group)
 			}
 			if c.studied() {
-				s.Studies = append(s.Studies, operations(c.caseOf(t), group, c.expect(t), sub.opt.Cache, func(ctx context.Context) (*models.Model, []int, error) {
-					m, err := store.open(ctx, c)
-					if err != nil {
-						return nil, nil, err
-					}
-					return m.Model, tokens(c.subject, t.Depth+t.Tokens), nil
-				}))
+				s.Studies = append(s.Studies, store.operations(c, t, group, c.expect(t)))
 			}
 		}
 		s.addOtherCases(sub, t, threads, group)

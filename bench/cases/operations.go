@@ -2,13 +2,13 @@ package cases
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"onebit/bench"
 	"onebit/bench/names"
 	"onebit/bench/profile"
 	"onebit/bench/results"
-	"onebit/formats"
 	"onebit/internal/clock"
 	"onebit/models"
 	"onebit/models/engine"
@@ -25,25 +25,26 @@ const (
 )
 
 // operations is the study of where the time of a test goes: a sample for each
-// operation of each block in each of several passes. open returns the model and
-// the tokens of the test.
-func operations(c names.ModelCase, group string, pass time.Duration, cache *formats.Type, open func(context.Context) (*models.Model, []int, error)) bench.Study {
+// operation of each block in each of several passes.
+func (s *store) operations(c opening, t names.ModelTest, group string, pass time.Duration) bench.Study {
+	name, sub := c.caseOf(t), c.scope().subject
 	return bench.Study{
-		Name: c.Operation("", ""), Group: group, Time: (1 + passes) * pass,
+		Name: name.Operation("", ""), Group: group, Time: (1 + passes) * pass,
 		Run: func(ctx context.Context, emit func(results.Sample) error) error {
-			m, ids, err := open(ctx)
+			m, err := s.open(ctx, c)
 			if err != nil {
 				return err
 			}
-			sums, left := newOperationTimes(), passes
-			return observe(ctx, m, cache, c.Test, ids, func(pass *operationTimes) error {
-				sums.add(pass)
+			var sums operationTotals
+			left := passes
+			return observe(ctx, m.Model, sub, t, func(costs []profile.Cost) error {
+				sums.add(costs)
 				least := spanSteps * clock.Step()
 				if left--; left == 0 {
 					least = 1
 				}
 				for _, total := range sums.take(least) {
-					if err := emit(total.sample(c)); err != nil {
+					if err := emit(total.sample(name)); err != nil {
 						return err
 					}
 				}
@@ -53,77 +54,12 @@ func operations(c names.ModelCase, group string, pass time.Duration, cache *form
 	}
 }
 
-// operationTimes adds up the time of each operation of each block. It is a
-// engine.Observer.
-type operationTimes struct {
-	order []operationKey
-	total map[operationKey]*operationTotal
-}
-
-type operationKey struct {
-	block int
-	name  string
-}
-
-// An operationTotal is what an operation took in so many passes.
-type operationTotal struct {
-	operationKey
-	time   time.Duration
-	bytes  int
-	passes int
-}
-
-func newOperationTimes() *operationTimes {
-	return &operationTimes{total: map[operationKey]*operationTotal{}}
-}
-
-func (o *operationTimes) of(key operationKey) *operationTotal {
-	total := o.total[key]
-	if total == nil {
-		total = &operationTotal{operationKey: key}
-		o.total[key] = total
-		o.order = append(o.order, key)
-	}
-	return total
-}
-
-func (o *operationTimes) Observe(op engine.Op) {
-	total := o.of(operationKey{op.Block, op.Name})
-	total.time += op.Duration
-	total.bytes += op.Bytes
-}
-
-// add adds a pass to the sums.
-func (o *operationTimes) add(pass *operationTimes) {
-	for _, key := range pass.order {
-		sum := o.of(key)
-		sum.time += pass.total[key].time
-		sum.bytes += pass.total[key].bytes
-		sum.passes++
-	}
-}
-
-// take removes and returns the sums that are at least so long. The others wait
-// for further passes.
-func (o *operationTimes) take(least time.Duration) (ready []operationTotal) {
-	var waiting []operationKey
-	for _, key := range o.order {
-		if sum := o.total[key]; sum.time >= least {
-			ready = append(ready, *sum)
-			delete(o.total, key)
-		} else {
-			waiting = append(waiting, key)
-		}
-	}
-	o.order = waiting
-	return ready
-}
-
-// observe performs the test under observation, and calls emit after each pass
-// but the first, which warms up.
-func observe(ctx context.Context, m *models.Model, cache *formats.Type, t names.ModelTest, ids []int, emit func(*operationTimes) error) error {
-	ops := newOperationTimes()
-	s, err := m.NewSession(models.SessionOptions{Context: t.Depth + t.Tokens, Cache: cache, Observer: ops})
+// observe performs the test under observation, and calls emit with what each pass
+// cost but the first, which warms up.
+func observe(ctx context.Context, m *models.Model, sub *subject, t names.ModelTest, emit func([]profile.Cost) error) error {
+	var spans operationSpans
+	ids := tokens(sub, t.Depth+t.Tokens)
+	s, err := m.NewSession(models.SessionOptions{Context: len(ids), Cache: sub.opt.Cache, Observer: &spans})
 	if err != nil {
 		return err
 	}
@@ -132,30 +68,66 @@ func observe(ctx context.Context, m *models.Model, cache *formats.Type, t names.
 		return err
 	}
 	for pass := range 1 + passes {
-		ops.order = nil
-		clear(ops.total)
+		spans = spans[:0]
 		start := clock.Now()
 		if err := perform(ctx, t, s, ids); err != nil {
 			return err
 		}
-		ops.rest(clock.Since(start))
+		observed := profile.Pass{Duration: clock.Since(start), Spans: spans}
 		if pass == 0 {
 			continue
 		}
-		if err := emit(ops); err != nil {
+		if err := emit(observed.Costs()); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// rest adds what a pass of this length spent outside of all operations, the
-// observing included, so that the operations add up to the pass.
-func (o *operationTimes) rest(pass time.Duration) {
-	for _, total := range o.total {
-		pass -= total.time
+// operationSpans are the operations of a pass, of which only lengths count. It is an
+// engine.Observer.
+type operationSpans []profile.Span
+
+func (o *operationSpans) Observe(op engine.Op) {
+	*o = append(*o, profile.Span{Key: profile.Key{Block: op.Block, Op: op.Name}, Work: profile.Work{Bytes: op.Bytes}, End: op.Duration})
+}
+
+// An operationTotal is what an operation of a block took in so many passes.
+type operationTotal struct {
+	profile.Key
+	time   time.Duration
+	bytes  int
+	passes int
+}
+
+// operationTotals are those that are too short to be reported yet.
+type operationTotals []operationTotal
+
+// add adds a pass.
+func (o *operationTotals) add(costs []profile.Cost) {
+	for _, c := range costs {
+		i := slices.IndexFunc(*o, func(t operationTotal) bool { return t.Key == c.Key })
+		if i < 0 {
+			i = len(*o)
+			*o = append(*o, operationTotal{Key: c.Key})
+		}
+		sum := &(*o)[i]
+		sum.time += c.Time
+		sum.bytes += c.Bytes
+		sum.passes++
 	}
-	o.Observe(engine.Op{Block: engine.Outside, Name: names.Unattributed, Duration: max(0, pass)})
+}
+
+// take removes and returns those that are at least so long. The others wait
+// for further passes.
+func (o *operationTotals) take(least time.Duration) (ready []operationTotal) {
+	*o = slices.DeleteFunc(*o, func(t operationTotal) bool {
+		if t.time >= least {
+			ready = append(ready, t)
+		}
+		return t.time >= least
+	})
+	return ready
 }
 
 // sample gives an operation's time per token of text, or per prompt.
@@ -165,7 +137,7 @@ func (total operationTotal) sample(c names.ModelCase) results.Sample {
 		n *= c.Test.Tokens
 	}
 	s := results.Sample{
-		Name:  results.ParseName(c.Operation(profile.BlockName(total.block), total.name)),
+		Name:  results.ParseName(c.Operation(profile.BlockName(total.Block), total.Op)),
 		Iters: n, Values: []results.Metric{{Unit: results.NsPerOp, Value: float64(total.time) / float64(n)}},
 	}
 	if total.bytes > 0 && total.time > 0 {

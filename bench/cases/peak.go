@@ -2,14 +2,11 @@ package cases
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"runtime/debug"
 
 	"onebit/formats"
-	"onebit/internal/sysinfo"
 	"onebit/kernels"
 )
 
@@ -34,10 +31,9 @@ func (g *group) peak(ctx context.Context, v *kernels.Variant) (int64, bool) {
 		return 0, false
 	}
 	if g.peaks == nil {
-		var err error
-		g.peaks, err = askPeak(ctx, g.env.peakCommand, peakRequest{
+		err := askChild(ctx, g.env.peakCommand, nil, peakRequest{
 			Model: g.env.model, GGUFTypes: g.env.ggufTypes, Format: g.src.Format.Name, Rows: g.src.Rows, Cols: g.src.Cols, Seed: g.seed,
-		})
+		}, &g.peaks)
 		if err != nil {
 			g.peaks = peakReply{}
 			g.env.warn("peak memory is not measured: " + err.Error())
@@ -47,29 +43,19 @@ func (g *group) peak(ctx context.Context, v *kernels.Variant) (int64, bool) {
 	return bytes, ok
 }
 
-func askPeak(ctx context.Context, command []string, req peakRequest) (peakReply, error) {
-	var reply peakReply
-	if err := askChild(ctx, command, nil, req, &reply); err != nil {
-		return nil, err
-	}
-	return reply, nil
-}
-
 // Peak is the child process's side: it reads a request from in and writes
 // the reply to out. A program that offers it passes the command that leads
 // here as Options.PeakCommand.
-func Peak(in io.Reader, out io.Writer) error {
-	var req peakRequest
-	if err := json.NewDecoder(in).Decode(&req); err != nil {
-		return fmt.Errorf("peak: the request is not for people: %w", err)
-	}
+func Peak(in io.Reader, out io.Writer) error { return answer("peak", in, out, peakRequest.measure) }
+
+func (req peakRequest) measure() (peakReply, error) {
 	t, err := formats.Lookup(req.Format)
 	if err != nil {
-		return fmt.Errorf("peak: %w", err)
+		return nil, err
 	}
 	tensor, done, err := req.tensor(t)
 	if err != nil {
-		return fmt.Errorf("peak: %w", err)
+		return nil, err
 	}
 	defer done()
 	x := activations(req.Cols, req.Seed)
@@ -79,10 +65,10 @@ func Peak(in io.Reader, out io.Writer) error {
 			continue
 		}
 		if reply[v.String()], err = peakOf(v, tensor, x); err != nil {
-			return fmt.Errorf("peak: %w", err)
+			return nil, err
 		}
 	}
-	return json.NewEncoder(out).Encode(reply)
+	return reply, nil
 }
 
 func (req peakRequest) tensor(t *formats.Type) (*formats.Tensor, func() error, error) {
@@ -103,21 +89,18 @@ func (req peakRequest) tensor(t *formats.Type) (*formats.Tensor, func() error, e
 	return nil, nil, errors.Join(fmt.Errorf("%s has no %s matrix of %d×%d", req.Model, req.Format, req.Rows, req.Cols), f.Close())
 }
 
-// peakOf multiplies once and returns the peak since before packing. What
-// making the matrix left behind is given back first.
+// peakOf multiplies once and returns the peak since before packing.
 func peakOf(v *kernels.Variant, tensor *formats.Tensor, x []float32) (int64, error) {
-	debug.FreeOSMemory()
-	if err := sysinfo.ResetPeak(); err != nil {
-		return 0, err
-	}
-	m, err := v.Pack(tensor, nil)
-	if err != nil {
-		return 0, err
-	}
-	defer m.Close()
-	pool := kernels.NewPool(1)
-	defer pool.Close()
-	pool.MatVec(make([]float32, m.Rows), v, m, x)
-	peak := sysinfo.ReadMemory().Peak
-	return int64(peak.V), peak.Err
+	phase, err := measurePhase(func() error {
+		m, err := v.Pack(tensor, nil)
+		if err != nil {
+			return err
+		}
+		defer m.Close()
+		pool := kernels.NewPool(1)
+		defer pool.Close()
+		pool.MatVec(make([]float32, m.Rows), v, m, x)
+		return nil
+	})
+	return phase.Peak, err
 }

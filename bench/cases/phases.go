@@ -1,23 +1,15 @@
 package cases
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
-	"runtime/debug"
-	"strings"
-	"time"
 
 	"onebit/bench/names"
 	"onebit/bench/results"
 	"onebit/formats"
 	"onebit/formats/gguf"
-	"onebit/internal/sysinfo"
 	"onebit/kernels"
 	"onebit/models"
 	"onebit/models/engine/cpu"
@@ -48,18 +40,13 @@ type phaseTest struct {
 // A phaseReply is the memory of each phase, the load first.
 type phaseReply []phaseMemory
 
-// A phaseMemory is the most bytes that were resident in a phase, and what they
-// consisted of: anonymous memory and mapped files. Anon and File were looked at
-// together, so they add up to Peak, less what came and went between two looks.
-type phaseMemory struct{ Peak, Anon, File int64 }
-
 // memory returns what a test of a studied configuration was planned to take, and
 // what it took. Variants hardly differ in it, nor do numbers of threads.
-func (s *store) memory(ctx context.Context, plan *models.Plan, c modelConfig, t names.ModelTest) ([]results.Metric, error) {
+func (c modelConfig) memory(ctx context.Context, s *store, m *opened, t names.ModelTest, _ int) ([]results.Metric, error) {
 	if !c.studied() {
 		return nil, nil
 	}
-	metrics, err := planned(plan, t, s.opt.Cache)
+	metrics, err := planned(m.Plan(), t, s.opt.Cache)
 	return append(metrics, s.taken(ctx, c, t)...), err
 }
 
@@ -131,37 +118,11 @@ func (c modelConfig) askPhases(ctx context.Context, tests []names.ModelTest) (ph
 	return reply, nil
 }
 
-// askChild runs a command that reads a request and writes a reply, in JSON.
-func askChild(ctx context.Context, command []string, files []*os.File, req, reply any) error {
-	in, err := json.Marshal(req)
-	if err != nil {
-		return err
-	}
-	var out, stderr bytes.Buffer
-	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = bytes.NewReader(in), &out, &stderr, files
-	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("child process: %w: %s", err, strings.TrimSpace(stderr.String()))
-	}
-	if err := json.Unmarshal(out.Bytes(), reply); err != nil {
-		return fmt.Errorf("child process answered %q: %w", out.Bytes(), err)
-	}
-	return nil
-}
-
 // Phases is the child process's side: it reads a request from in and writes
 // the reply to out. A program that offers it passes the command that leads
 // here as ModelsOptions.PhasesCommand.
 func Phases(ctx context.Context, in io.Reader, out io.Writer) error {
-	var req phaseRequest
-	if err := json.NewDecoder(in).Decode(&req); err != nil {
-		return fmt.Errorf("phases: the request is not for people: %w", err)
-	}
-	reply, err := req.measure(ctx)
-	if err != nil {
-		return fmt.Errorf("phases: %w", err)
-	}
-	return json.NewEncoder(out).Encode(reply)
+	return answer("phases", in, out, func(req phaseRequest) (phaseReply, error) { return req.measure(ctx) })
 }
 
 func (req *phaseRequest) measure(ctx context.Context) (reply phaseReply, err error) {
@@ -215,31 +176,4 @@ func (t phaseTest) measure(ctx context.Context, m *models.Model, cache *formats.
 		return phase, err
 	}
 	return measurePhase(func() error { return perform(ctx, test, s, t.IDs) })
-}
-
-// pollInterval is how often the parts of the resident memory are looked at,
-// for whose peaks the system keeps no record.
-const pollInterval = 2 * time.Millisecond
-
-// measurePhase returns the peak during run, and its parts at the look that
-// found the most. What phases before left behind is given back first.
-func measurePhase(run func() error) (phase phaseMemory, err error) {
-	debug.FreeOSMemory()
-	if err := sysinfo.ResetPeak(); err != nil {
-		return phase, err
-	}
-	look := func() sysinfo.Memory {
-		now := sysinfo.ReadMemory()
-		if anon, file := int64(now.Anon.V), int64(now.File.V); anon+file > phase.Anon+phase.File {
-			phase.Anon, phase.File = anon, file
-		}
-		return now
-	}
-	stop := poll(func() { look() })
-	err = run()
-	stop()
-	end := look()
-	// The kernel's counts lag by some pages: parts are never more than the whole.
-	phase.Peak = max(int64(end.Peak.V), phase.Anon+phase.File)
-	return phase, errors.Join(err, end.Peak.Err, end.Anon.Err, end.File.Err)
 }

@@ -385,7 +385,7 @@ func (p *Profiling) emit(test *profile.Test, emit func(results.Sample) error) er
 		Values: []results.Metric{{Unit: results.NsPerOp, Value: float64(plain)}, {Unit: results.TokenRate, Value: float64(test.Tokens) / plain.Seconds()}},
 	}}
 	for _, cost := range test.Passes[last] {
-		total := operationTotal{operationKey{cost.Block, cost.Op}, cost.Time, cost.Bytes, 1}
+		total := operationTotal{cost.Key, cost.Time, cost.Bytes, 1}
 		samples = append(samples, total.sample(c))
 	}
 	for _, s := range samples {

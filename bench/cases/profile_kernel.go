@@ -212,22 +212,24 @@ func (p *KernelProfiling) progress(doing string, done, total int) {
 // leastRun is how long a run is timed at once.
 const leastRun = 3 * time.Millisecond
 
+// lastingRuns is how many times run works for leastRun.
+func lastingRuns(run func(n int) error) (n int, err error) {
+	for n = 1; ; n *= 2 {
+		start := clock.Now()
+		if err := run(n); err != nil || clock.Since(start) >= leastRun {
+			return n, err
+		}
+	}
+}
+
 // time takes rounds of all runs, each between two measurements of the clock.
-func (p *KernelProfiling) time(ctx context.Context, emit func(results.Sample) error) error {
+func (p *KernelProfiling) time(ctx context.Context, emit func(results.Sample) error) (err error) {
 	runtime.LockOSThread() // to one CPU's clock, mostly
 	defer runtime.UnlockOSThread()
 	p.counts = make([]int, len(p.runs))
 	for i, r := range p.runs {
-		p.counts[i] = 1
-		for {
-			start := clock.Now()
-			if err := errors.Join(r.run(p.counts[i]), ctx.Err()); err != nil {
-				return err
-			}
-			if d := clock.Since(start); d >= leastRun {
-				break
-			}
-			p.counts[i] *= 2
+		if p.counts[i], err = lastingRuns(r.run); err != nil || ctx.Err() != nil {
+			return errors.Join(err, ctx.Err())
 		}
 	}
 	for round := range p.opt.Rounds {

@@ -58,28 +58,6 @@ func (l *memoryLog) look() {
 	}
 }
 
-// poll calls look every few milliseconds until stop.
-func poll(look func()) (stop func()) {
-	done, polled := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(polled)
-		tick := time.NewTicker(pollInterval)
-		defer tick.Stop()
-		for {
-			select {
-			case <-done:
-				return
-			case <-tick.C:
-				look()
-			}
-		}
-	}()
-	return func() {
-		close(done)
-		<-polled
-	}
-}
-
 // attribute tells the owners of the memory. What is outside the Go heap is
 // looked up page by page. The rest is told by its mapping: files by their path;
 // the heap lies around any of its objects; what else is anonymous is Go's own.

@@ -48,22 +48,13 @@ func (s *Suite) addSpeculation(store *store, c modelConfig, t names.ModelTest, g
 // A speculation is a case of addSpeculation that is set up. An operation decodes
 // greedily from the text's end.
 type speculation struct {
-	modelConfig
-	store   *store
-	model   *opened
-	session *models.Session
+	*text
 	prompt  []int
-	tokens  int
 	drafts  int // 0: none
 	elapsed time.Duration
-	*roundTrip
 }
 
 func newSpeculation(ctx context.Context, store *store, c modelConfig, t names.ModelTest, text string, drafts int) (*speculation, error) {
-	m, err := store.open(ctx, c)
-	if err != nil {
-		return nil, err
-	}
 	prompt, err := c.subject.encode(text)
 	if err != nil {
 		return nil, err
@@ -72,17 +63,17 @@ func newSpeculation(ctx context.Context, store *store, c modelConfig, t names.Mo
 	if len(prompt) == 0 {
 		return nil, &ContextError{c.subject.Name, c.subject.config.Context, t.Tokens + 1, t.String()}
 	}
-	s, err := c.subject.session(m.Model, max(len(prompt)+t.Tokens, verifyTokens(c.subject)))
+	x, err := newText(ctx, store, c, t, len(prompt)+t.Tokens)
 	if err != nil {
 		return nil, err
 	}
-	return &speculation{c, store, m, s, prompt, t.Tokens, drafts, 0, newRoundTrip(store.pool(c.threads))}, nil
+	return &speculation{text: x, prompt: prompt, drafts: drafts}, nil
 }
 
 // Verify holds the model to the generic path and, with drafts, the text to the one
 // without. It tells what became of the drafts.
 func (x *speculation) Verify(ctx context.Context) ([]results.Metric, error) {
-	if err := x.model.verify(ctx, x.modelConfig, x.store, x.session); err != nil {
+	if err := x.model.verify(ctx, x.opening, x.store, x.session); err != nil {
 		return nil, err
 	}
 	if err := x.session.Truncate(0); err != nil {
@@ -139,7 +130,7 @@ func (x *speculation) decode(ctx context.Context, drafts *models.Speculator) (ou
 		if err != nil {
 			return nil, err
 		}
-		if out = append(out, id); len(out) == x.tokens {
+		if out = append(out, id); len(out) == x.Tokens {
 			break
 		}
 	}
@@ -161,8 +152,6 @@ func (x *speculation) Run(ctx context.Context, n int) error {
 
 // Elapsed is without the time in which a Speculator learns the prompt.
 func (x *speculation) Elapsed() time.Duration { return x.elapsed }
-
-func (x *speculation) Close() error { return x.session.Close() }
 
 // encode returns a text in the model's tokens.
 func (sub *subject) encode(text string) ([]int, error) {

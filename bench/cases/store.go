@@ -8,7 +8,6 @@ import (
 	"onebit/bench"
 	"onebit/bench/names"
 	"onebit/bench/roofline"
-	"onebit/internal/cpu"
 	"onebit/internal/mmap"
 	"onebit/internal/sysinfo"
 	"onebit/models"
@@ -23,10 +22,9 @@ type store struct {
 	opt      *ModelsOptions
 	subjects []*subject
 	scope    scope
-	opened   map[modelConfig]*opened
-	onGPU    map[string]*openedGPU // by kernel
-	read     *mmap.Anon            // what a ceiling reads
-	dot      roofline.DotKernel    // the fastest here
+	opened   map[string]*opened // by opening
+	read     *mmap.Anon         // what a ceiling reads
+	dot      roofline.DotKernel // the fastest here
 	phases   map[modelConfig]phaseReply
 	majors   int64 // page faults that waited for a disk, before the run
 }
@@ -40,13 +38,14 @@ type scope struct {
 // opened is a model on the store.
 type opened struct {
 	*models.Model
+	bytes    int // of a GPU's memory
 	verified bool
 }
 
 func newStore(opt *ModelsOptions) *store {
-	dot, _ := fastestDot(cpu.Detected())
+	dot, _ := fastestDot()
 	return &store{
-		env: newEnv(opt.Threads, opt.Host), opt: opt, opened: map[modelConfig]*opened{}, onGPU: map[string]*openedGPU{}, phases: map[modelConfig]phaseReply{},
+		env: newEnv(opt.Threads, opt.Host), opt: opt, opened: map[string]*opened{}, phases: map[modelConfig]phaseReply{},
 		dot: dot,
 	}
 }
@@ -66,10 +65,6 @@ func (s *store) clear() error {
 		errs = append(errs, m.Close())
 		delete(s.opened, c)
 	}
-	for k, m := range s.onGPU {
-		errs = append(errs, m.Close())
-		delete(s.onGPU, k)
-	}
 	if s.read != nil {
 		errs = append(errs, s.read.Free())
 		s.read = nil
@@ -78,19 +73,20 @@ func (s *store) clear() error {
 }
 
 // open returns the model as c opens it. It stays the store's.
-func (s *store) open(ctx context.Context, c modelConfig) (*opened, error) {
-	if err := s.enter(scope{c.subject, c.threads}); err != nil {
+func (s *store) open(ctx context.Context, c opening) (*opened, error) {
+	if err := s.enter(c.scope()); err != nil {
 		return nil, err
 	}
-	if m := s.opened[c]; m != nil {
+	if m := s.opened[c.String()]; m != nil {
 		return m, nil
 	}
-	m, err := models.Open(ctx, c.subject.Path, c.options(s.pool(c.threads)))
+	before := s.gpu.allocated()
+	m, err := models.Open(ctx, c.scope().subject.Path, c.options(s))
 	if err != nil {
 		return nil, err
 	}
-	s.opened[c] = &opened{Model: m}
-	return s.opened[c], nil
+	s.opened[c.String()] = &opened{Model: m, bytes: s.gpu.allocated() - before}
+	return s.opened[c.String()], nil
 }
 
 // readCase is the ceiling of a group of tg tests: it reads as many bytes as
@@ -111,8 +107,8 @@ func (s *store) readCase(group string, configs []modelConfig) bench.Case {
 					return nil, err
 				}
 			}
-			r := newReading(s.pool(threads), [][]byte{s.read.Bytes()})
-			r.release = func() error { return nil }
+			r := newMoving(names.ReadAccess, s.pool(threads), s.read.Bytes())
+			r.choose()
 			return r, nil
 		},
 	}

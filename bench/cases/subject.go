@@ -45,8 +45,8 @@ type subject struct {
 	// one, which alone is loaded, started and studied.
 	acts []kernels.Scheme
 
-	generic  map[kernels.Scheme]*logits          // see genericLogits
-	lockstep map[kernels.Scheme]*lockstep.Result // see store.lockstep
+	generic  map[kernels.Scheme]*logits  // see genericLogits
+	lockstep map[string]*lockstep.Result // see store.lockstep
 	others   []*llamaBench
 }
 
@@ -79,7 +79,7 @@ func newSubject(ctx context.Context, file ModelFile, opt *ModelsOptions) (*subje
 	defer m.Close()
 	sub := &subject{
 		ModelFile: file, opt: opt, weights: digest, config: m.Config, inPlace: src.InPlace(), recurrent: m.Recurrent(), headShrinks: len(m.HeadCandidates()) > 0,
-		generic: map[kernels.Scheme]*logits{}, lockstep: map[kernels.Scheme]*lockstep.Result{},
+		generic: map[kernels.Scheme]*logits{}, lockstep: map[string]*lockstep.Result{},
 	}
 	meta, err := src.Metadata()
 	if errors.Is(err, source.ErrNoTokenizer) && (opt.Lockstep > 0 || opt.RunCommand != nil) {
@@ -330,9 +330,9 @@ func onGPU(opt *models.Options) bool {
 	return ok
 }
 
-func (c modelConfig) options(pool *kernels.Pool) models.Options {
+func (c modelConfig) options(s *store) models.Options {
 	return models.Options{
-		Engine: cpu.Options{Kernels: c.kernels(), Packing: c.packing, Pool: pool},
+		Engine: cpu.Options{Kernels: c.kernels(), Packing: c.packing, Pool: s.pool(c.threads)},
 		Head:   c.subject.Head, GGUF: gguf.Options{Types: c.subject.opt.Types},
 	}
 }
@@ -366,8 +366,8 @@ func (c modelConfig) bytes(t names.ModelTest) int64 {
 func (sub *subject) stateTraffic() int { return 2 * sub.state }
 
 // multiplyAdds is what a pp test computes with weights.
-func (c modelConfig) multiplyAdds(t names.ModelTest) int64 {
-	return int64(t.Tokens)*int64(c.subject.macs) + int64(c.subject.headMAC)
+func (sub *subject) multiplyAdds(t names.ModelTest) int64 {
+	return int64(t.Tokens)*int64(sub.macs) + int64(sub.headMAC)
 }
 
 // checkVariants proves what multiplies: of each format one variant, of the

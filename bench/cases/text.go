@@ -23,37 +23,70 @@ func textCase(store *store, c modelConfig, t names.ModelTest, group string) benc
 		// Prompts take too long to measure one twice more.
 		Expect: c.expect(t), Single: t.Kind == names.Prompt || !c.simd() || c.packing == cpu.Stream,
 		Check: store.limits.check(c.threads),
-		Setup: func(ctx context.Context) (bench.Instance, error) { return newText(ctx, store, c, t) },
+		Setup: func(ctx context.Context) (bench.Instance, error) { return newText(ctx, store, c, t, t.Depth+t.Tokens) },
 	}
 	if t.Kind == names.Prompt {
-		out.Ops = c.multiplyAdds(t)
+		out.Ops = c.subject.multiplyAdds(t)
 	} else {
 		out.Bytes = c.bytes(t)
 	}
 	return out
 }
 
-// A text is a textCase that is set up.
+// An opening is how a model is opened: by a variant on CPUs (modelConfig), or by a kernel
+// on a GPU (gpuModel).
+type opening interface {
+	fmt.Stringer // which no other of the scope is called
+	scope() scope
+	caseOf(names.ModelTest) names.ModelCase
+	options(*store) models.Options
+
+	// checkVariants proves what multiplies, and verify that it does so right: with a
+	// session of verifyTokens.
+	checkVariants(*models.Model) error
+	verify(context.Context, *store, *models.Session) error
+	verifyTokens() int
+
+	// memory is what a test takes, whose session has so many bytes of a GPU's.
+	memory(ctx context.Context, s *store, m *opened, t names.ModelTest, session int) ([]results.Metric, error)
+
+	// alike is what those have in common whose errors are equal to the bit.
+	alike() string
+}
+
+func (c modelConfig) scope() scope  { return scope{c.subject, c.threads} }
+func (c modelConfig) alike() string { return string(c.act()) }
+
+// A text is a test of a model that is set up.
 type text struct {
-	store *store
-	modelConfig
+	opening
 	names.ModelTest
+	store   *store
 	model   *opened
 	session *models.Session
 	ids     []int
-	*roundTrip
+	bytes   int // of a GPU's memory, for keys, values and activations
+	trip    *roundTrip
+	stint
 }
 
-func newText(ctx context.Context, store *store, c modelConfig, t names.ModelTest) (*text, error) {
+// newText starts a session with room for so many tokens.
+func newText(ctx context.Context, store *store, c opening, t names.ModelTest, room int) (*text, error) {
 	m, err := store.open(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	s, err := c.subject.session(m.Model, max(t.Depth+t.Tokens, verifyTokens(c.subject)))
-	if err != nil {
+	on := c.scope()
+	x := &text{opening: c, ModelTest: t, store: store, model: m, ids: tokens(on.subject, t.Depth+t.Tokens)}
+	before := store.gpu.allocated()
+	if x.session, err = on.subject.session(m.Model, max(room, c.verifyTokens())); err != nil {
 		return nil, err
 	}
-	return &text{store, c, t, m, s, tokens(c.subject, t.Depth+t.Tokens), newRoundTrip(store.pool(c.threads))}, nil
+	x.bytes = store.gpu.allocated() - before
+	if on.threads > 0 {
+		x.trip = newRoundTrip(store.pool(on.threads))
+	}
+	return x, nil
 }
 
 // tokens are a text for a model.
@@ -73,24 +106,29 @@ func randomTokens(vocab, n int) []int {
 // Verify holds the model to the generic path, and fills the cache to the
 // test's depth.
 func (x *text) Verify(ctx context.Context) ([]results.Metric, error) {
-	if err := x.model.verify(ctx, x.modelConfig, x.store, x.session); err != nil {
+	if err := x.model.verify(ctx, x.opening, x.store, x.session); err != nil {
 		return nil, err
 	}
 	if err := fill(ctx, x.ModelTest, x.session, x.ids); err != nil {
 		return nil, err
 	}
-	metrics, err := x.store.memory(ctx, x.model.Plan(), x.modelConfig, x.ModelTest)
+	metrics, err := x.memory(ctx, x.store, x.model, x.ModelTest, x.bytes)
 	return metrics, errors.Join(err, ctx.Err())
 }
 
 func (x *text) Run(ctx context.Context, n int) error {
+	before := x.session.DeviceTime()
 	for range n {
 		if err := perform(ctx, x.ModelTest, x.session, x.ids); err != nil {
 			return err
 		}
 	}
+	x.stint = stint{x.session.DeviceTime() - before, n}
 	return nil
 }
+
+// Probe tells of the threads, or of a GPU.
+func (x *text) Probe() []results.Metric { return append(x.trip.Probe(), x.stint.Probe()...) }
 
 // fill leaves the session with the tokens before the test, up to its depth.
 func fill(ctx context.Context, t names.ModelTest, s *models.Session, ids []int) error {
@@ -151,34 +189,41 @@ const (
 	batchTokens   = 17
 )
 
-func verifyTokens(sub *subject) int { return min(batchTokens, sub.config.Context) }
+func (c modelConfig) verifyTokens() int { return min(batchTokens, c.subject.config.Context) }
 
-// verify proves, once for an open model, which variants multiply; unless another
-// process has (ModelsOptions.Again), that its logits after a batch of two tokens
-// and after one more equal to the bit those of the pure Go variant, in all blocks
-// or in those that checkedBlocks chooses of a large model; and that the logits after a
-// batch equal those after the same tokens one by one, and so on any number of
-// threads. Logits are some hundred thousand sums over every weight of the model, or
-// of those blocks: a wrong one shows.
-func (m *opened) verify(ctx context.Context, c modelConfig, store *store, s *models.Session) error {
+// verify proves once that an open model is right.
+func (m *opened) verify(ctx context.Context, c opening, store *store, s *models.Session) error {
 	if m.verified {
 		return nil
 	}
 	if err := c.checkVariants(m.Model); err != nil {
 		return err
 	}
+	if err := c.verify(ctx, store, s); err != nil {
+		return err
+	}
+	m.verified = true
+	return nil
+}
+
+// verify proves, unless another process has (ModelsOptions.Again), that the logits
+// after a batch of two tokens and after one more equal to the bit those of the pure Go
+// variant, in all blocks or in those that checkedBlocks chooses of a large model; and
+// that the logits after a batch equal those after the same tokens one by one, and so on
+// any number of threads. Logits are some hundred thousand sums over every weight of the
+// model, or of those blocks: a wrong one shows.
+func (c modelConfig) verify(ctx context.Context, store *store, s *models.Session) error {
 	if !store.opt.Again {
 		if err := store.holdToGeneric(ctx, c, s); err != nil {
 			return err
 		}
 	}
 	if c.simd() {
-		if err := batchEqualsSteps(ctx, s, tokens(c.subject, verifyTokens(c.subject))); err != nil {
+		if err := batchEqualsSteps(ctx, s, tokens(c.subject, c.verifyTokens())); err != nil {
 			return err
 		}
 	}
 	store.watchPages(c)
-	m.verified = true
 	return nil
 }
 
@@ -296,7 +341,8 @@ func (s *store) genericLogits(ctx context.Context, c modelConfig) (*logits, erro
 	if err != nil {
 		return nil, err
 	}
-	opt := c.options(s.pool(s.maxThreads))
+	c.threads = s.maxThreads
+	opt := c.options(s)
 	on := cpuOf(&opt)
 	on.Kernels, on.Packing = prefer, cpu.PackNever
 	opt.Engine = on

@@ -59,7 +59,7 @@ func newTexts(ctx context.Context, store *store, c modelConfig, t names.ModelTes
 		return nil, err
 	}
 	for i := range n {
-		s, err := c.subject.session(m.Model, max(x.before(i)+t.Tokens, verifyTokens(c.subject)))
+		s, err := c.subject.session(m.Model, max(x.before(i)+t.Tokens, c.verifyTokens()))
 		if err != nil {
 			return nil, errors.Join(err, x.Close())
 		}

@@ -104,6 +104,10 @@ func TestCosts(t *testing.T) {
 	if got := costs[2]; got.Time != 20*us || got.Threads[1][Serial] != 20*us {
 		t.Errorf("between operations: %+v", got)
 	}
+	p = &Pass{Duration: 5, Spans: []Span{{Key: Key{0, "attn"}, End: 7}}} // by a clock that reads too long
+	if got := p.Costs(); len(got) != 2 || got[1].Time != 0 {
+		t.Errorf("operations that take longer than their pass leave %+v", got)
+	}
 }
 
 func TestBound(t *testing.T) {

@@ -1,0 +1,102 @@
+package cases
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"onebit/internal/sysinfo"
+)
+
+// askChild runs a command that reads a request and writes a reply, in JSON.
+func askChild(ctx context.Context, command []string, files []*os.File, req, reply any) error {
+	in, err := json.Marshal(req)
+	if err != nil {
+		return err
+	}
+	var out, stderr bytes.Buffer
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = bytes.NewReader(in), &out, &stderr, files
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("child process: %w: %s", err, strings.TrimSpace(stderr.String()))
+	}
+	if err := json.Unmarshal(out.Bytes(), reply); err != nil {
+		return fmt.Errorf("child process answered %q: %w", out.Bytes(), err)
+	}
+	return nil
+}
+
+// answer is the child's side.
+func answer[Request, Reply any](name string, in io.Reader, out io.Writer, measure func(Request) (Reply, error)) error {
+	var req Request
+	if err := json.NewDecoder(in).Decode(&req); err != nil {
+		return fmt.Errorf("%s: the request is not for people: %w", name, err)
+	}
+	reply, err := measure(req)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return json.NewEncoder(out).Encode(reply)
+}
+
+// A phaseMemory is the most bytes that were resident in a phase, and what they
+// consisted of: anonymous memory and mapped files. Anon and File were looked at
+// together, so they add up to Peak, less what came and went between two looks.
+type phaseMemory struct{ Peak, Anon, File int64 }
+
+// pollInterval is how often the parts of the resident memory are looked at,
+// for whose peaks the system keeps no record.
+const pollInterval = 2 * time.Millisecond
+
+// measurePhase returns the peak during run, and its parts at the look that
+// found the most. What phases before left behind is given back first.
+func measurePhase(run func() error) (phase phaseMemory, err error) {
+	debug.FreeOSMemory()
+	if err := sysinfo.ResetPeak(); err != nil {
+		return phase, err
+	}
+	look := func() sysinfo.Memory {
+		now := sysinfo.ReadMemory()
+		if anon, file := int64(now.Anon.V), int64(now.File.V); anon+file > phase.Anon+phase.File {
+			phase.Anon, phase.File = anon, file
+		}
+		return now
+	}
+	stop := poll(func() { look() })
+	err = run()
+	stop()
+	end := look()
+	// The kernel's counts lag by some pages: parts are never more than the whole.
+	phase.Peak = max(int64(end.Peak.V), phase.Anon+phase.File)
+	return phase, errors.Join(err, end.Peak.Err, end.Anon.Err, end.File.Err)
+}
+
+// poll calls look every few milliseconds until stop.
+func poll(look func()) (stop func()) {
+	done, polled := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(polled)
+		tick := time.NewTicker(pollInterval)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+				look()
+			}
+		}
+	}()
+	return func() {
+		close(done)
+		<-polled
+	}
+}
