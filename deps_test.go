@@ -63,6 +63,7 @@ var layers = []layer{
 	{"bench/foreign", []string{"internal/*", "bench/results", "bench/names"}},
 	{"bench/gate", []string{"internal/*", "bench/results", "bench/noise", "bench/gate/reach"}},
 	{"bench/gate/reach", nil},
+	{"bench/gate/suites", []string{"bench/results", "bench/names", "bench/gate"}},
 	{"bench/gate/calibrate", []string{"internal/*", "bench/results", "bench/noise", "bench/gate"}},
 	{"bench/profile", []string{"bench/results", "bench/noise", "bench/names", "bench/hotspot"}},
 	{"bench/*", []string{"internal/*", "bench/results", "bench/noise"}},

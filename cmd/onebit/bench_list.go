@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"onebit/bench/cases"
+	"onebit/bench/names"
 	"onebit/cmd/internal/cli"
 	"onebit/internal/count"
 	"onebit/internal/sysinfo"
@@ -23,11 +24,11 @@ func (f *benchFlags) printList(cmd *cobra.Command) error {
 	return f.print(cmd, cases.List(suites))
 }
 
-func (f *benchFlags) print(cmd *cobra.Command, all []cases.Listed) error {
+func (f *benchFlags) print(cmd *cobra.Command, all []names.Listed) error {
 	out := cmd.OutOrStdout()
 	if f.json {
 		return cli.PrintJSON(out, struct {
-			Cases []cases.Listed `json:"cases"`
+			Cases []names.Listed `json:"cases"`
 		}{all})
 	}
 	missing, width := 0, cli.TerminalWidth(out)
@@ -44,7 +45,7 @@ func (f *benchFlags) print(cmd *cobra.Command, all []cases.Listed) error {
 }
 
 // printListed prints a line, or as many as a narrow terminal needs.
-func printListed(c cases.Listed, w io.Writer, width int) error {
+func printListed(c names.Listed, w io.Writer, width int) error {
 	text := term.Quote(c.Name)
 	if c.Unavailable != "" {
 		text += " (unavailable: " + term.Text(c.Unavailable) + ")"

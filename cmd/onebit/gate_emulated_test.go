@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"onebit/bench/cases"
 	"onebit/bench/gate"
+	"onebit/bench/gate/suites"
 	"onebit/internal/require"
 	"onebit/metal/softmetal/frameworks"
 )
@@ -36,8 +36,8 @@ func TestGateRefusesEmulated(t *testing.T) {
 		"/variant:metal-rows /rows:256 /cols:256 /cache:warm":           "base: softmetal: its times prove nothing",
 		"/variant:unrolled /rows:256 /cols:256 /cache:warm /threads:1 ": "",
 	} {
-		c := &cases.Target{
-			Programs: cases.GivenPrograms{Copies: gate.Copies{gate.Base: program, gate.Head: program, gate.Control: program}},
+		c := &suites.Target{
+			Programs: suites.Given{Copies: gate.Copies{gate.Base: program, gate.Head: program, gate.Control: program}},
 			Suites:   []string{kernelsOnly}, Flags: []string{"--model", model, "--filter", filter}, Limit: 10 * time.Minute, Temp: temp,
 		}
 		_, _, err := c.Find(t.Context())

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"onebit/bench/cases"
 	"onebit/bench/gate"
+	"onebit/bench/gate/suites"
 )
 
 // A gateTarget finds the benchmarks of two sides and runs them.
@@ -75,7 +75,7 @@ func (f *gateFlags) compared(ctx context.Context, args []string, temp string) (*
 		c.gateTarget = &gate.Tests{Base: base, Head: head, Patterns: args, Match: f.match, Limit: f.limit, CPUs: f.cpus, Layouts: layouts, Temp: bin, MeasureAll: f.measureAll}
 		return c, nil
 	}
-	c.gateTarget = f.cases(&cases.BuiltPrograms{Base: base, Head: head, Dir: bin, Layouts: layouts}, args, temp)
+	c.gateTarget = f.cases(&suites.Built{Base: base, Head: head, Dir: bin, Layouts: layouts}, args, temp)
 	return c, nil
 }
 
@@ -121,7 +121,7 @@ func (f *gateFlags) binaries(args []string, temp string) (*gateSubject, error) {
 		if err != nil {
 			return nil, err
 		}
-		c.gateTarget = f.cases(cases.GivenPrograms{Copies: copies}, args, temp)
+		c.gateTarget = f.cases(suites.Given{Copies: copies}, args, temp)
 	default:
 		return nil, fmt.Errorf("%s is %s and %s is %s: name two test binaries (go test -c) of one package, or two of onebit", f.baseBinary, kindOf(base), f.headBinary, kindOf(head))
 	}
@@ -129,8 +129,8 @@ func (f *gateFlags) binaries(args []string, temp string) (*gateSubject, error) {
 }
 
 // cases is the target of a suite.
-func (f *gateFlags) cases(programs cases.Programs, args []string, temp string) *cases.Target {
-	c := &cases.Target{Programs: programs, Suites: []string{cmp.Or(f.suite, kernelsOnly)}, Flags: slices.Clone(args), Preset: f.preset, Limit: f.limit, Temp: temp}
+func (f *gateFlags) cases(programs suites.Programs, args []string, temp string) *suites.Target {
+	c := &suites.Target{Programs: programs, Suites: []string{cmp.Or(f.suite, kernelsOnly)}, Flags: slices.Clone(args), Preset: f.preset, Limit: f.limit, Temp: temp}
 	if f.suite == everything {
 		c.Suites = []string{kernelsOnly, modelsOnly}
 	}
@@ -157,7 +157,7 @@ func kindOf(pkg string) string {
 func (c *gateSubject) thresholds(rules *gate.Rules) func(gate.Benchmark, string) (float64, bool) {
 	return func(b gate.Benchmark, unit string) (float64, bool) {
 		t, ok := rules.ThresholdOf(b, unit)
-		if own, is := c.gateTarget.(*cases.Target); is && !ok {
+		if own, is := c.gateTarget.(*suites.Target); is && !ok {
 			return own.ThresholdOf(unit)
 		}
 		return t, ok

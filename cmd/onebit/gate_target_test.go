@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"onebit/bench/cases"
 	"onebit/bench/gate"
+	"onebit/bench/gate/suites"
 	"onebit/internal/require"
 )
 
@@ -31,7 +31,7 @@ func TestGateListsCasesAtOnce(t *testing.T) {
 	require.Unraced(t, "a gate shares nothing that its package does not")
 	temp := t.TempDir()
 	programs := &countedOnebits{program: testsAsOnebit(t, temp)}
-	c := &cases.Target{
+	c := &suites.Target{
 		Programs: programs, Suites: []string{kernelsOnly}, Limit: time.Minute, Temp: temp, Preset: "tiny",
 		Flags: []string{"--filter", "/variant:unrolled /cache:warm /threads:1"},
 	}

@@ -1,4 +1,6 @@
-package cases
+// Package suites lets a gate compare onebit's own cases: those of two onebits, which it
+// runs as programs.
+package suites
 
 import (
 	"context"
@@ -46,24 +48,24 @@ type Programs interface {
 	Fixed() bool // each has the one layout that it has
 }
 
-// GivenPrograms are two programs that are there: base and head.
-type GivenPrograms struct{ gate.Copies }
+// Given are two programs that are there: base and head.
+type Given struct{ gate.Copies }
 
-func (g GivenPrograms) Prepare(context.Context, int) error { return nil }
-func (g GivenPrograms) Fixed() bool                        { return true }
-func (g GivenPrograms) File(s gate.Side) string            { return g.Copies[s] }
+func (g Given) Prepare(context.Context, int) error { return nil }
+func (g Given) Fixed() bool                        { return true }
+func (g Given) File(s gate.Side) string            { return g.Copies[s] }
 
-// BuiltPrograms are built from two revisions, each round anew.
-type BuiltPrograms struct {
+// Built are built from two revisions, each round anew.
+type Built struct {
 	Base, Head *gate.Module
 	Dir        string
 	Layouts    int // how many rounds' layouts to pass over
 	gate.Linker
 }
 
-func (b *BuiltPrograms) File(s gate.Side) string { return filepath.Join(b.Dir, "onebit-"+s.String()) }
+func (b *Built) File(s gate.Side) string { return filepath.Join(b.Dir, "onebit-"+s.String()) }
 
-func (b *BuiltPrograms) Prepare(ctx context.Context, round int) error {
+func (b *Built) Prepare(ctx context.Context, round int) error {
 	if round > 0 && b.Fixed() {
 		return nil
 	}
@@ -152,7 +154,7 @@ func (c *Target) onebit(ctx context.Context, side gate.Side, limit time.Duration
 // list groups the cases that both sides can run here, and notes those that one
 // side lacks. Ceilings measure the machine.
 func (c *Target) list(ctx context.Context, suite string, found [2]gate.Listing) (groups []*caseGroup, err error) {
-	var sides [2]map[string]Listed
+	var sides [2]map[string]names.Listed
 	for _, side := range []gate.Side{gate.Base, gate.Head} {
 		if sides[side], err = c.listed(ctx, side, suite); err != nil {
 			return nil, err
@@ -181,16 +183,16 @@ func (c *Target) list(ctx context.Context, suite string, found [2]gate.Listing) 
 }
 
 // listed are a side's cases by name.
-func (c *Target) listed(ctx context.Context, side gate.Side, suite string) (map[string]Listed, error) {
+func (c *Target) listed(ctx context.Context, side gate.Side, suite string) (map[string]names.Listed, error) {
 	out, err := c.onebit(ctx, side, c.Limit, append([]string{"bench", suite, "--list", "--json"}, c.Flags...)...)
 	if err != nil {
 		return nil, err
 	}
-	var list struct{ Cases []Listed }
+	var list struct{ Cases []names.Listed }
 	if err := json.Unmarshal(out.Text, &list); err != nil {
 		return nil, fmt.Errorf("%s: onebit bench %s --list --json: %w", side, suite, err)
 	}
-	all := map[string]Listed{}
+	all := map[string]names.Listed{}
 	for _, l := range list.Cases {
 		if l.Unavailable == "" && l.Base != names.BaseRead && l.Base != names.BaseDotPeak {
 			all[l.Name] = l
