@@ -13,20 +13,21 @@ import (
 	"onebit/bench"
 	"onebit/bench/names"
 	"onebit/bench/noise"
+	"onebit/bench/profile"
 	"onebit/bench/results"
+	"onebit/bench/roofline"
 	"onebit/internal/sysinfo"
 )
 
 // Ceilings are what a run of onebit machine found this machine to do at most.
 type Ceilings struct {
-	path    string
-	started string              // of the run
-	reads   map[int][]readPoint // by threads, ascending
-	dots    map[int]float64     // by threads: the best int8 peak
-	trip    float64             // median round trip, in ns; 0 if there is none
+	path       string
+	started    string           // of the run
+	reads      []noise.Estimate // bytes a second
+	dots       []noise.Estimate // multiply-adds a second
+	dispatches []noise.Estimate // nanoseconds
+	trip       float64          // median round trip, in ns; 0 if there is none
 }
-
-type readPoint struct{ bytes, rate float64 }
 
 // ReadMachine reads the results file of a run on this machine. It is an error if that
 // was another one: the CPU, how many of them the program may use, their features or
@@ -46,10 +47,28 @@ func ReadCeilings(ctx context.Context, path string, here []results.Setting) (*Ce
 	if err != nil {
 		return nil, err
 	}
-	c := &Ceilings{path: path, started: res.Setting("started"), reads: map[int][]readPoint{}, dots: map[int]float64{}}
-	c.take(res)
+	return newCeilings(path, res)
+}
+
+func newCeilings(path string, res *results.Set) (*Ceilings, error) {
+	of := func(unit, base string) []noise.Estimate {
+		return slices.DeleteFunc(noise.Estimates(res, unit), func(e noise.Estimate) bool { return e.Name.Base != base || !(e.Center > 0) })
+	}
+	c := &Ceilings{
+		path: path, started: res.Setting("started"),
+		reads: of(results.ReadRate, names.BaseBandwidth), dots: of(results.OpRate, names.BaseDotPeak), dispatches: of(results.NsPerOp, names.BaseDispatch),
+	}
 	if len(c.reads) == 0 || len(c.dots) == 0 {
 		return nil, fmt.Errorf("%s has no ceilings of reading and of int8 multiply-adds: give the results.txt of onebit machine", path)
+	}
+	var trips []float64
+	for _, s := range res.Samples {
+		if v, ok := s.Value(results.RoundTrip); ok {
+			trips = append(trips, v)
+		}
+	}
+	if len(trips) > 0 {
+		c.trip = noise.Median(trips)
 	}
 	return c, nil
 }
@@ -68,55 +87,32 @@ func sameMachine(path string, res *results.Set, here []results.Setting) error {
 	return nil
 }
 
-// take collects the rates. Of reading, huge pages count where there are any.
-func (c *Ceilings) take(res *results.Set) {
-	reads := noise.Estimates(res, results.ReadRate)
-	of := func(pages string) func(noise.Estimate) bool {
-		return func(e noise.Estimate) bool { return e.Name.Get(names.Pages) == pages }
-	}
-	pages := "huge"
-	if !slices.ContainsFunc(reads, of(pages)) {
-		pages = "small"
-	}
-	for _, e := range reads {
-		threads, bytes := names.ThreadsOf(e.Name), names.BytesOf(e.Name)
-		if e.Name.Base == names.BaseBandwidth && of(pages)(e) && threads > 0 && bytes > 0 && e.Center > 0 {
-			c.reads[threads] = append(c.reads[threads], readPoint{float64(bytes), e.Center})
-		}
-	}
-	for _, points := range c.reads {
-		slices.SortFunc(points, func(a, b readPoint) int { return cmp.Compare(a.bytes, b.bytes) })
-	}
-	for _, e := range noise.Estimates(res, results.OpRate) {
-		if threads := names.ThreadsOf(e.Name); e.Name.Base == names.BaseDotPeak && e.Name.Get(names.Type) == names.Int8 {
-			c.dots[threads] = max(c.dots[threads], e.Center)
-		}
-	}
-	var trips []float64
-	for _, s := range res.Samples {
-		if v, ok := s.Value(results.RoundTrip); ok {
-			trips = append(trips, v)
-		}
-	}
-	if len(trips) > 0 {
-		c.trip = noise.Median(trips)
-	}
-}
-
 // Read returns how many bytes a second so many threads read at most of so many
 // bytes, again and again: between two sizes that were measured, by a straight
-// line between their logarithms. Cold bytes come from memory.
+// line between their logarithms. Cold bytes come from memory. Huge pages count where
+// there are any.
 func (c *Ceilings) Read(bytes, threads int, cold bool) (float64, error) {
-	points := c.reads[threads]
+	pages := "huge"
+	if !slices.ContainsFunc(c.reads, func(e noise.Estimate) bool { return e.Name.Get(names.Pages) == pages }) {
+		pages = "small"
+	}
+	type point struct{ bytes, rate float64 }
+	var points []point
+	for _, e := range c.reads {
+		if n := names.BytesOf(e.Name); n > 0 && names.ThreadsOf(e.Name) == threads && e.Name.Get(names.Pages) == pages {
+			points = append(points, point{float64(n), e.Center})
+		}
+	}
 	if len(points) == 0 {
 		return 0, c.lacks(threads)
 	}
+	slices.SortFunc(points, func(a, b point) int { return cmp.Compare(a.bytes, b.bytes) })
 	last := points[len(points)-1]
 	at := float64(bytes)
 	if cold || at >= last.bytes {
 		return last.rate, nil
 	}
-	i := slices.IndexFunc(points, func(p readPoint) bool { return p.bytes >= at })
+	i := slices.IndexFunc(points, func(p point) bool { return p.bytes >= at })
 	if i == 0 {
 		return points[0].rate, nil
 	}
@@ -127,15 +123,53 @@ func (c *Ceilings) Read(bytes, threads int, cold bool) (float64, error) {
 
 // Dot returns how many int8 multiply-adds a second so many threads do at most.
 func (c *Ceilings) Dot(threads int) (float64, error) {
-	rate, ok := c.dots[threads]
-	if !ok {
+	rate := c.dot(roofline.Int8, threads)
+	if rate == 0 {
 		return 0, c.lacks(threads)
 	}
 	return rate, nil
 }
 
+// dot is the most multiply-adds of a type; 0 if that was not measured.
+func (c *Ceilings) dot(kind string, threads int) (most float64) {
+	for _, e := range c.dots {
+		if e.Name.Get(names.Type) == kind && names.ThreadsOf(e.Name) == threads {
+			most = max(most, e.Center)
+		}
+	}
+	return most
+}
+
+// of are the ceilings of so many threads. A level's cases read half of what it holds.
+func (c *Ceilings) of(threads int) (profile.Ceilings, error) {
+	out := profile.Ceilings{Threads: threads, Source: c.path, Int8: c.dot(roofline.Int8, threads), Float32: c.dot(roofline.Float32, threads)}
+	for _, level := range names.Levels {
+		best := profile.Level{Name: level}
+		for _, e := range c.reads {
+			if n := e.Name; n.Get(names.Level) == level && names.ThreadsOf(n) == threads && e.Center > best.Rate {
+				best.Rate = e.Center
+				if level != names.DRAM {
+					best.Bytes = 2 * names.BytesOf(n)
+				}
+			}
+		}
+		if best.Rate > 0 {
+			out.Levels = append(out.Levels, best)
+		}
+	}
+	for _, e := range c.dispatches {
+		if names.ThreadsOf(e.Name) == threads {
+			out.Dispatch = time.Duration(e.Center)
+		}
+	}
+	if n := len(out.Levels); n == 0 || out.Levels[n-1].Name != names.DRAM || out.Int8 == 0 {
+		return out, c.lacks(threads)
+	}
+	return out, nil
+}
+
 func (c *Ceilings) lacks(threads int) error {
-	return fmt.Errorf("%s has no ceilings of %d threads: run onebit machine --threads with them", c.path, threads)
+	return fmt.Errorf("%s lacks the ceilings of %d threads: onebit machine --threads %d measures them", c.path, threads, threads)
 }
 
 // Setting says in a header where the ceilings come from.
@@ -184,7 +218,7 @@ func (s *Suite) UseCeilings(c *Ceilings) error {
 			measured = append(measured, cs)
 			continue
 		}
-		rate, err := c.of(n)
+		rate, err := c.rateOf(n)
 		if err != nil {
 			return err
 		}
@@ -213,7 +247,7 @@ type ceilingRate struct {
 	rate float64 // per second
 }
 
-func (c *Ceilings) of(n results.Name) (r ceilingRate, err error) {
+func (c *Ceilings) rateOf(n results.Name) (r ceilingRate, err error) {
 	threads := names.ThreadsOf(n)
 	if n.Base == names.BaseDotPeak {
 		r.unit = results.OpRate

@@ -5,11 +5,14 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"onebit/bench"
+	"onebit/bench/names"
+	"onebit/bench/profile"
 	"onebit/bench/results"
 )
 
@@ -70,6 +73,30 @@ func TestCeilingsAreReadBetweenSizes(t *testing.T) {
 	}
 	if _, err := c.Dot(2); err == nil {
 		t.Error("a peak of two threads was not measured")
+	}
+}
+
+// A profile takes the best rate of each level, and the types of multiply-adds apart.
+func TestCeilingsOfThreads(t *testing.T) {
+	c, err := ceilingsOf(t, ceilingsFile+`BenchmarkBandwidth/access=read/level=l1d/bytes=1024/pages=huge/threads=2-2 1 1 ns/op 8e+11 read-B/s
+BenchmarkBandwidth/access=read/level=dram/bytes=1000000/pages=small/threads=2-2 1 1 ns/op 3e+09 read-B/s
+BenchmarkDotPeak/type=int8/isa=go/threads=2-2 1 1 ns/op 7e+09 mac/s
+BenchmarkDotPeak/type=int8/isa=avx2/threads=2-2 1 1 ns/op 7e+11 mac/s
+BenchmarkDotPeak/type=f32/isa=avx2/threads=2-2 1 1 ns/op 1e+11 mac/s
+BenchmarkDispatch/threads=2-2 1 500 ns/op
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := c.of(2)
+	if want := []profile.Level{{Name: "l1d", Bytes: 2048, Rate: 8e11}, {Name: names.DRAM, Rate: 7e9}}; err != nil || !slices.Equal(got.Levels, want) {
+		t.Errorf("levels %+v, want %+v, %v", got.Levels, want, err)
+	}
+	if got.Threads != 2 || got.Int8 != 7e11 || got.Float32 != 1e11 || got.Dispatch != 500 || !strings.HasSuffix(got.Source, "machine.txt") {
+		t.Errorf("%+v", got)
+	}
+	if _, err := c.of(3); err == nil || !strings.Contains(err.Error(), "onebit machine --threads 3 measures them") {
+		t.Errorf("three threads: %v", err)
 	}
 }
 

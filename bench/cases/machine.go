@@ -34,7 +34,7 @@ func Machine(opt MachineOptions) (*Suite, error) {
 	if err := opt.check(); err != nil {
 		return nil, err
 	}
-	m := &machine{env: newEnv(opt.Threads, opt.Host), MachineOptions: opt, suite: &Suite{}, log: &stateLog{started: opt.Started, read: sysinfo.ReadCPUTime}}
+	m := &machine{env: newEnv(opt.Threads, opt.Host), MachineOptions: opt, suite: &Suite{}, log: &stateLog{started: opt.Started, cpus: opt.Host.UsableCPUs, read: sysinfo.ReadCPUTime}}
 	m.suite.home = m.env
 	m.chooseSizes()
 	m.addPeaks()
@@ -148,6 +148,7 @@ func (m *machine) lacks(pages roofline.Pages) error {
 // A stateLog tells in what state the machine was when a sample was taken.
 type stateLog struct {
 	started time.Time
+	cpus    int
 	read    func() sysinfo.Value[sysinfo.CPUTime]
 	last    time.Time
 	before  sysinfo.Value[sysinfo.CPUTime]
@@ -157,9 +158,9 @@ type stateLog struct {
 // counts it in hundredths of a second.
 const logEvery = 250 * time.Millisecond
 
-// metrics returns the time and, as often as they can be told, the shares of CPU
+// Probe returns the time and, as often as they can be told, the shares of CPU
 // time that others took since they were told last.
-func (l *stateLog) metrics(cpus int) []results.Metric {
+func (l *stateLog) Probe() []results.Metric {
 	out := []results.Metric{{Unit: results.SinceStart, Value: max(time.Since(l.started).Seconds(), 0)}}
 	now := clock.Now()
 	wall := now.Sub(l.last)
@@ -169,7 +170,7 @@ func (l *stateLog) metrics(cpus int) []results.Metric {
 	after := l.read()
 	if !l.last.IsZero() && after.OK() && l.before.OK() {
 		spent := after.V.Sub(l.before.V)
-		share := func(d time.Duration) float64 { return max(d.Seconds(), 0) / (wall.Seconds() * float64(cpus)) }
+		share := func(d time.Duration) float64 { return max(d.Seconds(), 0) / (wall.Seconds() * float64(l.cpus)) }
 		out = append(out, results.Metric{Unit: results.StolenShare, Value: share(spent.Stolen)},
 			results.Metric{Unit: results.OtherShare, Value: share(spent.Busy - spent.Own)})
 	}

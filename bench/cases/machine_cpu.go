@@ -121,7 +121,6 @@ type state struct {
 	trip  *roundTrip
 	pool  *kernels.Pool
 	log   *stateLog
-	cpus  int
 	rates []float64 // by thread, in Hz; nil: not to be measured
 	task  func(thread int)
 }
@@ -134,7 +133,7 @@ func (m *machine) probe(pool *kernels.Pool) bench.Prober {
 }
 
 func (m *machine) withoutClock(pool *kernels.Pool) *state {
-	return &state{trip: newRoundTrip(pool), pool: pool, log: m.log, cpus: m.Host.UsableCPUs}
+	return &state{trip: newRoundTrip(pool), pool: pool, log: m.log}
 }
 
 // Probe takes some tens of microseconds, and a round trip's where there are
@@ -149,7 +148,7 @@ func (s *state) Probe() []results.Metric {
 		}
 		out = append(out, results.Metric{Unit: results.ClockRate, Value: sum / float64(len(s.rates))})
 	}
-	return append(out, s.log.metrics(s.cpus)...)
+	return append(out, s.log.Probe()...)
 }
 
 func (s *state) count(thread int) { s.rates[thread] = clockRate() }
@@ -194,7 +193,7 @@ func (m *machine) addPairs() {
 		for _, to := range cpus[i+1:] {
 			m.suite.Cases = append(m.suite.Cases, bench.Case{
 				Name: names.RoundTrip(from, to), Group: "round trips", Ceiling: true,
-				Setup: func(context.Context) (bench.Instance, error) { return newPair(from, to, m.log, m.Host.UsableCPUs) },
+				Setup: func(context.Context) (bench.Instance, error) { return newPair(from, to, m.log) },
 			})
 		}
 	}
@@ -208,12 +207,11 @@ type pair struct {
 	tasks    [2]chan func()
 	done     chan struct{}
 	elapsed  time.Duration
-	log      *stateLog
-	cpus     int
+	*stateLog
 }
 
-func newPair(from, to int, log *stateLog, cpus int) (*pair, error) {
-	p := &pair{from: from, to: to, done: make(chan struct{}, 2), log: log, cpus: cpus}
+func newPair(from, to int, log *stateLog) (*pair, error) {
+	p := &pair{from: from, to: to, done: make(chan struct{}, 2), stateLog: log}
 	p.trip = newTrip(p.each)
 	bound := make(chan error, 2)
 	for i, on := range []int{from, to} {
@@ -274,9 +272,6 @@ func (p *pair) Run(ctx context.Context, n int) error {
 
 // Elapsed implements bench.Stopwatch.
 func (p *pair) Elapsed() time.Duration { return p.elapsed }
-
-// Probe tells what others took of the CPUs.
-func (p *pair) Probe() []results.Metric { return p.log.metrics(p.cpus) }
 
 func (p *pair) Verify(context.Context) ([]results.Metric, error) { return nil, nil }
 

@@ -142,9 +142,9 @@ func TestMachineThreads(t *testing.T) {
 // The log compares CPU time over a quarter of a second and more, never less.
 func TestStateLog(t *testing.T) {
 	var spent sysinfo.CPUTime
-	log := &stateLog{started: time.Now(), read: func() sysinfo.Value[sysinfo.CPUTime] { return sysinfo.Value[sysinfo.CPUTime]{V: spent} }}
+	log := &stateLog{started: time.Now(), cpus: 2, read: func() sysinfo.Value[sysinfo.CPUTime] { return sysinfo.Value[sysinfo.CPUTime]{V: spent} }}
 	units := func() (out []string) {
-		for _, m := range log.metrics(2) {
+		for _, m := range log.Probe() {
 			out = append(out, m.Unit)
 		}
 		return out
@@ -156,7 +156,7 @@ func TestStateLog(t *testing.T) {
 	}
 	log.last = log.last.Add(-time.Hour)
 	spent = sysinfo.CPUTime{Busy: 2 * time.Hour, Own: time.Hour, Stolen: time.Hour / 2}
-	got := log.metrics(2)
+	got := log.Probe()
 	if len(got) != 3 || got[1].Unit != results.StolenShare || got[1].Value < 0.24 || got[1].Value > 0.25 || got[2].Unit != results.OtherShare || got[2].Value < 0.49 || got[2].Value > 0.5 {
 		t.Errorf("an hour later, the log tells %v", got)
 	}

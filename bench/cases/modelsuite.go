@@ -169,8 +169,10 @@ const MaxTokens = 1 << 24
 // addModel adds the groups of a model, those that live on the same threads one
 // after the other.
 func (s *Suite) addModel(store *store, sub *subject) {
-	for _, v := range sub.unavailable() {
-		s.unavailable(names.ModelCase{Model: sub.Name, Variant: v.Name, Act: string(v.Scheme)}.String(), v.AvailableOn(sub.opt.Features))
+	for _, v := range sub.variants() {
+		if err := v.AvailableOn(sub.opt.Features); err != nil {
+			s.unavailable(names.ModelCase{Model: sub.Name, Variant: v.Name, Act: string(v.Scheme)}.String(), err)
+		}
 	}
 	s.addForeign(func(isa string) string { return names.ModelCase{Model: sub.Name, Variant: isa}.String() })
 	if sub.Synthetic {
@@ -342,14 +344,4 @@ func (sub *subject) maxBytes(configs []modelConfig) (most int) {
 		most = max(most, c.weightBytes())
 	}
 	return most
-}
-
-// unavailable returns the variants that this machine can't run.
-func (sub *subject) unavailable() (out []*kernels.Variant) {
-	for _, v := range sub.variants() {
-		if v.AvailableOn(sub.opt.Features) != nil {
-			out = append(out, v)
-		}
-	}
-	return out
 }

@@ -44,11 +44,8 @@ type ProfileOptions struct {
 	// Check has what-ifs measured, as far as it is cheap.
 	Check bool
 	// Meter, if not nil, counts events of each operation, in passes of their own.
-	Meter bench.Meter
-	// Machine is what onebit machine found, to take the ceilings from, and
-	// MachineFile its file; nil: they are measured.
-	Machine     *results.Set
-	MachineFile string
+	Meter    bench.Meter
+	Ceilings *Ceilings // measured before; nil: they are measured
 
 	Host sysinfo.Host
 	// Progress, if not nil, is told what is done next, of so many steps.
@@ -118,7 +115,7 @@ func (p *Profiling) open(ctx context.Context) error {
 	switch {
 	case gpu: // of which no ceiling is known
 		p.Profile.Ceilings.Threads = 1
-	case p.opt.Machine == nil:
+	case p.opt.Ceilings == nil:
 		p.Studies = append(p.Studies, p.ceilingsStudy())
 	default:
 		if err := p.findCeilings(); err != nil {
@@ -519,8 +516,8 @@ func (p *Profiling) findCeilings() (err error) {
 }
 
 func (p *Profiling) ceilings(pool *kernels.Pool) (profile.Ceilings, error) {
-	if p.opt.Machine != nil {
-		return profile.CeilingsOf(p.opt.Machine, pool.Threads(), p.opt.MachineFile)
+	if p.opt.Ceilings != nil {
+		return p.opt.Ceilings.of(pool.Threads())
 	}
 	c, err := measureCeilings(pool, p.opt.Host)
 	if err != nil {

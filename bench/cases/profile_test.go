@@ -26,7 +26,7 @@ import (
 )
 
 // described is what onebit machine found of a machine of up to three threads.
-func described(t *testing.T) *results.Set {
+func described(t *testing.T) *Ceilings {
 	t.Helper()
 	var text strings.Builder
 	for threads := 1; threads <= 3; threads++ {
@@ -37,14 +37,18 @@ func described(t *testing.T) *results.Set {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r
+	c, err := newCeilings("machine.txt", r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }
 
 func profiling(t *testing.T, opt ProfileOptions) *Profiling {
 	t.Helper()
 	require.Procs(t, 2)
 	opt.File = modelFile(t, "tiny")
-	opt.Host, opt.Machine, opt.MachineFile = small(), described(t), "machine.txt"
+	opt.Host, opt.Ceilings = small(), described(t)
 	on := cpuOf(&opt.Model)
 	on.Threads = cmp.Or(on.Threads, 2) // machine.txt knows so many
 	opt.Model.Engine = on
@@ -203,7 +207,7 @@ func TestProfileRefuses(t *testing.T) {
 
 func TestMeasureCeilings(t *testing.T) {
 	p := profiling(t, ProfileOptions{Tokens: 1, Model: models.Options{Engine: cpu.Options{Threads: 2}}})
-	p.opt.Machine, p.opt.Host = nil, oneCPU
+	p.opt.Ceilings, p.opt.Host = nil, oneCPU
 	if err := p.ceilingsStudy().Run(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}

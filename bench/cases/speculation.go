@@ -2,6 +2,7 @@ package cases
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"slices"
@@ -16,8 +17,20 @@ import (
 )
 
 // realTexts are what tests of drafts go on from: how often those are right depends
-// on what is said.
+// on what is said. code is Go, of the kind that says the same of several types; docs
+// is documentation as go doc prints it.
 var realTexts = []struct{ name, text string }{{"code", codeText}, {"docs", docsText}, {"prose", lockstepText}}
+
+var (
+	//go:embed texts/code
+	codeText string
+	//go:embed texts/docs
+	docsText string
+	// lockstepText is Lincoln's address at Gettysburg (1863, the Bliss copy): a
+	// short English text that every model has seen.
+	//go:embed texts/prose
+	lockstepText string
+)
 
 // addSpeculation adds tg tests that go on from real texts, without drafts and with,
 // to a group of tg tests. A random model says nothing that drafts could be judged by.
@@ -32,15 +45,13 @@ func (s *Suite) addSpeculation(store *store, c modelConfig, t names.ModelTest, g
 	}
 	for _, text := range realTexts {
 		for _, drafts := range []int{0, sub.opt.Drafts} {
-			name := c.caseOf(t)
+			cs, name := textCase(store, c, t, group), c.caseOf(t)
 			name.Text, name.Drafts = text.name, drafts
-			s.Cases = append(s.Cases, bench.Case{
-				Name: name.String(), Group: group, Single: true, Rates: []results.Metric{{Unit: results.TokenRate, Value: float64(t.Tokens)}},
-				Expect: c.expect(t), Check: store.limits.check(c.threads),
-				Setup: func(ctx context.Context) (bench.Instance, error) {
-					return newSpeculation(ctx, store, c, t, text.text, drafts)
-				},
-			})
+			cs.Name, cs.Single, cs.Bytes = name.String(), true, 0
+			cs.Setup = func(ctx context.Context) (bench.Instance, error) {
+				return newSpeculation(ctx, store, c, t, text.text, drafts)
+			}
+			s.Cases = append(s.Cases, cs)
 		}
 	}
 }
@@ -165,52 +176,3 @@ func (sub *subject) encode(text string) ([]int, error) {
 	}
 	return t.Encode(text, tokenizer.Options{AddSpecial: true}), src.Close()
 }
-
-// codeText is Go, of the kind that says the same of several types.
-const codeText = `// A Circle is a Shape with a center and a radius.
-type Circle struct {
-	Center Point
-	Radius float64
-}
-
-// Area returns the area of the circle.
-func (c *Circle) Area() float64 {
-	return math.Pi * c.Radius * c.Radius
-}
-
-// Scale returns the circle, scaled by a factor.
-func (c *Circle) Scale(factor float64) *Circle {
-	if factor < 0 {
-		return nil
-	}
-	return &Circle{Center: c.Center, Radius: c.Radius * factor}
-}
-
-// A Square is a Shape with a center and a side.
-type Square struct {
-	Center Point
-	Side   float64
-}
-
-// Area returns the area of the square.
-func (s *Square) Area() float64 {
-	return`
-
-// docsText is documentation as go doc prints it.
-const docsText = `func (q *Queue) Push(item Item) error
-    Push appends an item to the queue. It returns an error if the queue is
-    closed.
-
-func (q *Queue) Pop() (item Item, err error)
-    Pop removes the first item from the queue and returns it. It returns an
-    error if the queue is closed or empty.
-
-func (q *Queue) Peek() (item Item, err error)
-    Peek returns the first item of the queue and leaves it there. It returns an
-    error if the queue is closed or empty.
-
-func (q *Queue) Len() int
-    Len returns the number of items in the queue.
-
-func (q *Queue) Close() error
-    Close`

@@ -17,15 +17,13 @@ import (
 // group of tg tests. The best variant of each packing has them.
 func (s *Suite) addTogether(store *store, c modelConfig, t names.ModelTest, group, ceiling string) {
 	for _, n := range c.subject.opt.Parallel {
-		name := c.caseOf(t)
+		cs, name := textCase(store, c, t, group), c.caseOf(t)
 		name.Texts = n
-		s.Cases = append(s.Cases, bench.Case{
-			Name: name.String(), Group: group, Single: true, Roof: ceiling,
-			Bytes: c.bytesTogether(t, n), Rates: []results.Metric{{Unit: results.TokenRate, Value: float64(n * t.Tokens)}},
-			Expect: c.expect(t) * time.Duration(8+n) / 8,
-			Check:  store.limits.check(c.threads),
-			Setup:  func(ctx context.Context) (bench.Instance, error) { return newTexts(ctx, store, c, t, n) },
-		})
+		cs.Name, cs.Single, cs.Roof = name.String(), true, ceiling
+		cs.Bytes, cs.Rates = c.bytesTogether(t, n), []results.Metric{{Unit: results.TokenRate, Value: float64(n * t.Tokens)}}
+		cs.Expect = cs.Expect * time.Duration(8+n) / 8
+		cs.Setup = func(ctx context.Context) (bench.Instance, error) { return newTexts(ctx, store, c, t, n) }
+		s.Cases = append(s.Cases, cs)
 	}
 }
 

@@ -350,12 +350,6 @@ func OnGPU(n results.Name) bool {
 	return n.Get(Engine) == Metal || family == Metal
 }
 
-// ShapeOf is the shape of a name's matrix; false where it has none.
-func ShapeOf(n results.Name) (rows, cols int, ok bool) {
-	rows, cols = count(n, Rows), count(n, Cols)
-	return rows, cols, rows > 0 && cols > 0
-}
-
 // count is a key's value as a number; 0 if it is none.
 func count(n results.Name, key string) int {
 	i, err := strconv.Atoi(n.Get(key))

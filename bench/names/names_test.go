@@ -109,9 +109,6 @@ func TestGetters(t *testing.T) {
 	if got := ThreadsOf(n); got != 2 {
 		t.Errorf("ThreadsOf = %d", got)
 	}
-	if _, _, ok := ShapeOf(n); ok {
-		t.Error("ShapeOf finds a shape where there is none")
-	}
 	if got := SubjectOf(n); got != "m" {
 		t.Errorf("SubjectOf = %q", got)
 	}
@@ -129,9 +126,6 @@ func TestGetters(t *testing.T) {
 		if got, ok := BlockOf(results.ParseName(name)); ok {
 			t.Errorf("BlockOf(%s) = %d", name, got)
 		}
-	}
-	if rows, cols, ok := ShapeOf(results.ParseName("MatVec/rows=6/cols=8")); !ok || rows != 6 || cols != 8 {
-		t.Errorf("ShapeOf = %d, %d, %v", rows, cols, ok)
 	}
 }
 

@@ -1,13 +1,6 @@
 package profile
 
-import (
-	"fmt"
-	"time"
-
-	"onebit/bench/names"
-	"onebit/bench/noise"
-	"onebit/bench/results"
-)
+import "time"
 
 // Ceilings are what the machine does at most with so many threads.
 type Ceilings struct {
@@ -34,45 +27,6 @@ func (c *Ceilings) level(bytes int) (Level, bool) {
 		}
 	}
 	return Level{}, false
-}
-
-// CeilingsOf takes the ceilings from what onebit machine found with so many
-// threads. A level's cases read half of what it holds.
-func CeilingsOf(r *results.Set, threads int, source string) (Ceilings, error) {
-	c := Ceilings{Threads: threads, Source: source}
-	for _, level := range names.Levels {
-		best := Level{Name: level}
-		for _, e := range noise.Estimates(r, results.ReadRate) {
-			if n := e.Name; n.Base == names.BaseBandwidth && n.Get(names.Access) == names.ReadAccess && n.Get(names.Level) == level && names.ThreadsOf(n) == threads && e.Center > best.Rate {
-				best.Rate = e.Center
-				if level != names.DRAM {
-					best.Bytes = 2 * names.BytesOf(n)
-				}
-			}
-		}
-		if best.Rate > 0 {
-			c.Levels = append(c.Levels, best)
-		}
-	}
-	for _, e := range noise.Estimates(r, results.OpRate) {
-		if n := e.Name; n.Base == names.BaseDotPeak && names.ThreadsOf(n) == threads {
-			switch n.Get(names.Type) {
-			case names.Int8, "":
-				c.Int8 = max(c.Int8, e.Center)
-			case "f32":
-				c.Float32 = max(c.Float32, e.Center)
-			}
-		}
-	}
-	for _, e := range noise.Estimates(r, results.NsPerOp) {
-		if n := e.Name; n.Base == names.BaseDispatch && names.ThreadsOf(n) == threads {
-			c.Dispatch = time.Duration(e.Center)
-		}
-	}
-	if len(c.Levels) == 0 || c.Levels[len(c.Levels)-1].Name != names.DRAM || c.Int8 == 0 {
-		return c, fmt.Errorf("%s lacks the ceilings of %d threads: onebit machine --threads %d measures them", source, threads, threads)
-	}
-	return c, nil
 }
 
 // A Bound is the ceiling that an operation meets first.

@@ -16,7 +16,6 @@ import (
 
 	"onebit/bench/names"
 	"onebit/bench/noise"
-	"onebit/bench/results"
 )
 
 const us = time.Microsecond
@@ -492,37 +491,6 @@ func TestFlame(t *testing.T) {
 		}
 	}
 	check(root)
-}
-
-func TestCeilingsOf(t *testing.T) {
-	const machine = `Unit read-B/s better=higher
-BenchmarkBandwidth/access=read/level=l1d/bytes=1024/pages=huge/threads=2 1 1 ns/op 8e11 read-B/s
-BenchmarkBandwidth/access=read/level=dram/bytes=1000000/pages=small/threads=2 1 1 ns/op 3e10 read-B/s
-BenchmarkBandwidth/access=read/level=dram/bytes=1000000/pages=huge/threads=2 1 1 ns/op 4e10 read-B/s
-BenchmarkBandwidth/access=copy/level=dram/bytes=1000000/pages=huge/threads=2 1 1 ns/op 9e10 read-B/s
-BenchmarkBandwidth/access=read/level=dram/bytes=1000000/pages=huge/threads=1 1 1 ns/op 2e10 read-B/s
-BenchmarkDotPeak/type=int8/isa=go/threads=2 1 1 ns/op 7e9 mac/s
-BenchmarkDotPeak/type=int8/isa=avx2/threads=2 1 1 ns/op 7e11 mac/s
-BenchmarkDotPeak/type=f32/isa=avx2/threads=2 1 1 ns/op 1e11 mac/s
-BenchmarkDispatch/threads=2 1 500 ns/op
-`
-	r, err := results.Read(strings.NewReader(machine), "machine.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := CeilingsOf(r, 2, "machine.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := []Level{{"l1d", 2048, 8e11}, {names.DRAM, 0, 4e10}}; !slices.Equal(c.Levels, want) {
-		t.Errorf("levels %+v, want %+v", c.Levels, want)
-	}
-	if c.Int8 != 7e11 || c.Float32 != 1e11 || c.Dispatch != 500 || c.Source != "machine.txt" {
-		t.Errorf("%+v", c)
-	}
-	if _, err := CeilingsOf(r, 3, "machine.txt"); err == nil || !strings.Contains(err.Error(), "onebit machine --threads 3 measures them") {
-		t.Errorf("error %v", err)
-	}
 }
 
 func TestReconcile(t *testing.T) {

@@ -165,7 +165,6 @@ func (o Operation) OfBound() float64 {
 func (t *Test) Operations(c *Ceilings, f Filter) []Operation {
 	index := map[string]int{}
 	var ops []Operation
-	var times [][]float64 // by operation and pass
 	for pass, costs := range t.Passes {
 		for _, cost := range costs {
 			if !f.Match(cost.Key) {
@@ -176,16 +175,14 @@ func (t *Test) Operations(c *Ceilings, f Filter) []Operation {
 				i = len(ops)
 				index[cost.Op] = i
 				ops = append(ops, Operation{Op: cost.Op, units: t.Units(), Activities: make([][Activities]float64, t.Threads)})
-				times = append(times, make([]float64, len(t.Passes)))
 			}
 			t.include(&ops[i], cost, pass, c)
-			times[i][pass] += cost.Time.Seconds() / float64(t.Units())
 		}
 	}
-	all := t.total()
+	times, all := t.times(f), t.total()
 	for i := range ops {
 		o := &ops[i]
-		o.Time = noise.FigureOf(times[i])
+		o.Time = noise.FigureOf(times[o.Op])
 		o.Share = o.Time.Center / all
 		if o.Bound.Name != "" {
 			o.Won = max(0, o.Time.Center-o.Bound.Seconds)
@@ -199,21 +196,29 @@ func (t *Test) Operations(c *Ceilings, f Filter) []Operation {
 
 // total is what shares are of: the sum of all operations' times, so that shares
 // add up to one. Medians of parts don't add up to the median of the whole.
-func (t *Test) total() float64 {
+func (t *Test) total() (sum float64) {
+	times := t.times(Filter{})
+	for _, op := range slices.Sorted(maps.Keys(times)) {
+		sum += noise.FigureOf(times[op]).Center
+	}
+	return sum
+}
+
+// times are the seconds per unit of the chosen operations, by pass.
+func (t *Test) times(f Filter) map[string][]float64 {
 	times := map[string][]float64{}
 	for pass, costs := range t.Passes {
 		for _, c := range costs {
+			if !f.Match(c.Key) {
+				continue
+			}
 			if times[c.Op] == nil {
 				times[c.Op] = make([]float64, len(t.Passes))
 			}
 			times[c.Op][pass] += c.Time.Seconds() / float64(t.Units())
 		}
 	}
-	sum := 0.0
-	for _, op := range slices.Sorted(maps.Keys(times)) {
-		sum += noise.FigureOf(times[op]).Center
-	}
-	return sum
+	return times
 }
 
 // include adds a block's part. The work of all passes is the same, and counted

@@ -21,13 +21,9 @@ type ReadKernel struct {
 // ReadKernels returns the kernels that run on a machine with these features,
 // usually cpu.Detected(), the widest first. There is always one.
 func ReadKernels(have cpu.Set) []ReadKernel {
-	var list []ReadKernel
-	for _, k := range slices.Concat(archReadKernels, []ReadKernel{{Name: "go"}}) {
-		if have.Has(k.Requires) {
-			list = append(list, k)
-		}
-	}
-	return list
+	return slices.DeleteFunc(slices.Concat(archReadKernels, []ReadKernel{{Name: "go"}}), func(k ReadKernel) bool {
+		return !have.Has(k.Requires)
+	})
 }
 
 // chunk bounds the time in assembly, which the scheduler cannot interrupt.

@@ -203,10 +203,9 @@ func (f *profileFlags) open(cmd *cobra.Command, args []string) (p *cases.Profili
 		Prompt: f.prompt, Tokens: f.tokens, Depth: f.depth, Passes: f.passes, Check: f.check, Host: sysinfo.Probe(),
 	}
 	if f.machine != "" {
-		if opt.Machine, err = cases.ReadMachine(cmd.Context(), f.machine, cases.Settings(opt.Host, time.Now())); err != nil {
+		if opt.Ceilings, err = cases.ReadCeilings(cmd.Context(), f.machine, cases.Settings(opt.Host, time.Now())); err != nil {
 			return nil, nil, err
 		}
-		opt.MachineFile = f.machine
 	}
 	if opt.Model, err = f.options(cpu.PackBehind); err != nil {
 		return nil, nil, err
