@@ -1,7 +1,8 @@
 // Package cases says what onebit measures. It is the only place that knows
 // both sides: kernels and models on one, the measuring engine on the other.
 // Package bench/names declares what its cases are called, and [results.Units] what
-// their values are.
+// their values are. Files begin with what they measure: matvec, model, machine or
+// profile; the others are what these share.
 //
 // # MatVec
 //
