@@ -102,6 +102,13 @@ type Stopwatch interface {
 	Elapsed() time.Duration
 }
 
+// A Timed is an Instance that knows from Verify how long an operation takes. One
+// that outlasts any slice need not be run again to be told so.
+type Timed interface {
+	// Took returns the time of the last operation; 0 if it isn't known.
+	Took() time.Duration
+}
+
 // A Meter counts events of the machine, such as page faults; package counters
 // has one.
 type Meter interface {

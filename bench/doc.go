@@ -19,8 +19,9 @@
 //
 //  1. Verify. A case whose result is wrong is recorded as failed, with the
 //     reason, and is never timed.
-//  2. Calibrate: find how long an operation lasts, and from that how many slices
-//     of how many operations fill the time that is left for the group.
+//  2. Calibrate: find how long an operation lasts, unless verifying has told
+//     ([Timed]), and from that how many slices of how many operations fill the
+//     time that is left for the group.
 //  3. Rounds. In each round every case gives one sample, in up to 50 slices of 0.25
 //     to 1 ms. Passes over the cases take a slice of each, the cases of a class one
 //     after the other, in an order drawn anew from the seed. So cases that are compared

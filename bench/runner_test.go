@@ -874,6 +874,36 @@ func TestCalibration(t *testing.T) {
 	}
 }
 
+// A told case has run for so long in Verify.
+type told struct {
+	Instance
+	took time.Duration
+}
+
+func (t told) Took() time.Duration { return t.took }
+
+// An operation that outlasts a slice is not run again to be told so, and a shorter one is.
+func TestCalibrationIsTold(t *testing.T) {
+	for took, runs := range map[time.Duration]int{longSlice: 0, longSlice - 1: 1} {
+		l := newLab()
+		inst, err := l.newCase("X", "g", script{op: 3 * time.Millisecond}).Setup(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := &arm{inst: told{inst, took}}
+		if err := e.calibrate(t.Context(), l.now, shortSlice); err != nil {
+			t.Fatal(err)
+		}
+		want := took
+		if runs > 0 {
+			want = 3 * time.Millisecond
+		}
+		if l.runs["X"] != runs || e.cost != want || e.op != float64(want) {
+			t.Errorf("told %v: %d operations, %v and %v each; want %d, %v", took, l.runs["X"], e.cost, time.Duration(e.op), runs, want)
+		}
+	}
+}
+
 func TestBudgetIsKept(t *testing.T) {
 	for _, tc := range []struct {
 		budget, op time.Duration

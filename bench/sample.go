@@ -86,6 +86,10 @@ const (
 
 // calibrate finds how long an operation lasts, from some that take so long or more.
 func (e *arm) calibrate(ctx context.Context, now func() time.Time, least time.Duration) error {
+	if v, ok := e.inst.(Timed); ok && v.Took() >= longSlice {
+		e.op, e.cost = float64(v.Took()), v.Took()
+		return nil
+	}
 	n := 1
 	for {
 		cost, d, err := e.run(ctx, now, n)

@@ -2,7 +2,9 @@ package cases
 
 import (
 	"context"
+	"fmt"
 	"math/bits"
+	"slices"
 
 	"onebit/bench"
 	"onebit/bench/names"
@@ -59,10 +61,31 @@ func (c ceiling) setup() (bench.Instance, error) {
 	r.release = c.group.release
 	at, known := readPlace{c.threads, c.cold, bits.Len(uint(c.bytes))}, false
 	if r.design, known = env.readers[at]; !known {
-		r.choose()
+		if err := r.chooseOnce(env.folder, fmt.Sprintf("read.%d.%v.%d", at.threads, at.cold, at.size)); err != nil {
+			c.group.release()
+			return nil, err
+		}
 		env.readers[at] = r.design
 	}
 	return r, nil
+}
+
+// chooseOnce finds the design, as the first process of a run did.
+func (m *moving) chooseOnce(shared folder, place string) error {
+	name, err := shared.once(place, func() ([]byte, error) {
+		m.choose()
+		return []byte(m.design.name), nil
+	})
+	if err != nil {
+		return err
+	}
+	all := accesses[m.access].designs()
+	i := slices.IndexFunc(all, func(d design) bool { return d.name == string(name) })
+	if i < 0 {
+		return fmt.Errorf("no kernel is called %q that can %s", name, m.access)
+	}
+	m.design = all[i]
+	return nil
 }
 
 // A readPlace is what decides which design reads the fastest: how many threads, and from

@@ -22,6 +22,7 @@ type env struct {
 	model       string
 	ggufTypes   []string
 	peakCommand []string
+	folder      folder // see Options.Folder
 	doubts      []string
 	gpu         *gpu // nil: no case is for it
 

@@ -55,7 +55,7 @@ func (g *group) acquire() error {
 }
 
 func (g *group) prepare() error {
-	t, err := g.src.Tensor()
+	t, err := g.src.tensor(g.env.folder)
 	if err != nil {
 		return err
 	}

@@ -2,10 +2,12 @@ package cases
 
 import (
 	"context"
+	"time"
 
 	"onebit/bench"
 	"onebit/bench/names"
 	"onebit/bench/results"
+	"onebit/internal/clock"
 	"onebit/kernels"
 )
 
@@ -55,6 +57,7 @@ type matvec struct {
 	next     int
 	pool     *kernels.Pool
 	y        []float32
+	took     time.Duration // by the product that was verified last
 	*roundTrip
 }
 
@@ -94,7 +97,9 @@ func (m *matvec) Verify(ctx context.Context) ([]results.Metric, error) {
 	}
 	for _, matrix := range checked {
 		clear(m.y)
+		start := clock.Now()
 		m.pool.MatVec(m.y, m.variant, matrix, m.group.x)
+		m.took = clock.Since(start)
 		if err := m.check(refs); err != nil {
 			return nil, err
 		}
@@ -112,6 +117,9 @@ func (m *matvec) Verify(ctx context.Context) ([]results.Metric, error) {
 	}
 	return metrics, ctx.Err()
 }
+
+// Took is how long the product that was verified took.
+func (m *matvec) Took() time.Duration { return m.took }
 
 func (m *matvec) check(refs *schemeRefs) error {
 	if err := m.group.near(m.y, refs, kernelTolerance); err != nil || m.variant.Name == reference {

@@ -32,7 +32,7 @@ func OpenModel(path string, opt ModelOptions) (source.Source, []Source, error) {
 		rows, cols := formats.Dims(info.Shape)
 		if k := (kind{info.Type, rows, cols}); !seen[k] {
 			seen[k] = true
-			out = append(out, Source{info.Type, rows, cols, func() (*formats.Tensor, error) {
+			out = append(out, Source{Format: info.Type, Rows: rows, Cols: cols, Tensor: func() (*formats.Tensor, error) {
 				t, err := f.Tensor(info.Name)
 				return &t, err
 			}})

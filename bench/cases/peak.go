@@ -18,6 +18,7 @@ type peakRequest struct {
 	Format     string
 	Rows, Cols int
 	Seed       uint64
+	Folder     folder `json:",omitempty"` // of the run's processes
 }
 
 // A peakReply maps Variant.String() to the peak resident bytes.
@@ -32,7 +33,7 @@ func (g *group) peak(ctx context.Context, v *kernels.Variant) (int64, bool) {
 	}
 	if g.peaks == nil {
 		err := askChild(ctx, g.env.peakCommand, nil, peakRequest{
-			Model: g.env.model, GGUFTypes: g.env.ggufTypes, Format: g.src.Format.Name, Rows: g.src.Rows, Cols: g.src.Cols, Seed: g.seed,
+			Model: g.env.model, GGUFTypes: g.env.ggufTypes, Format: g.src.Format.Name, Rows: g.src.Rows, Cols: g.src.Cols, Seed: g.seed, Folder: g.env.folder,
 		}, &g.peaks)
 		if err != nil {
 			g.peaks = peakReply{}
@@ -73,7 +74,7 @@ func (req peakRequest) measure() (peakReply, error) {
 
 func (req peakRequest) tensor(t *formats.Type) (*formats.Tensor, func() error, error) {
 	if req.Model == "" {
-		tensor, err := random(t, formats.Shape{Rows: req.Rows, Cols: req.Cols}, req.Seed)
+		tensor, err := randomSource(t, formats.Shape{Rows: req.Rows, Cols: req.Cols}, req.Seed).tensor(req.Folder)
 		return tensor, func() error { return nil }, err
 	}
 	f, sources, err := OpenModel(req.Model, ModelOptions{Types: req.GGUFTypes})

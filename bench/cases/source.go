@@ -19,6 +19,25 @@ type Source struct {
 	// Tensor makes or finds the matrix. Its data is not kept longer than
 	// the group of cases that asked for it.
 	Tensor func() (*formats.Tensor, error)
+
+	made bool // Tensor takes long
+}
+
+// tensor is the matrix. One that is made is so once in a run, and lies in memory of this process.
+func (s Source) tensor(shared folder) (t *formats.Tensor, err error) {
+	if !s.made {
+		return s.Tensor()
+	}
+	data, err := shared.once(randomName(s.Format, s.Rows, s.Cols), func() ([]byte, error) {
+		if t, err = s.Tensor(); err != nil {
+			return nil, err
+		}
+		return t.Data, nil
+	})
+	if t == nil && err == nil {
+		t = &formats.Tensor{Name: randomName(s.Format, s.Rows, s.Cols), Type: s.Format, Shape: []int{s.Rows, s.Cols}, Data: data}
+	}
+	return t, err
 }
 
 // Synthetic returns random matrices of every format in every shape that the
@@ -30,10 +49,18 @@ func Synthetic(types []*formats.Type, shapes []formats.Shape, seed uint64) []Sou
 			if _, err := t.Bytes(s.Rows, s.Cols); err != nil {
 				continue
 			}
-			out = append(out, Source{t, s.Rows, s.Cols, func() (*formats.Tensor, error) { return random(t, s, seed) }})
+			out = append(out, randomSource(t, s, seed))
 		}
 	}
 	return out
+}
+
+func randomSource(t *formats.Type, s formats.Shape, seed uint64) Source {
+	return Source{Format: t, Rows: s.Rows, Cols: s.Cols, Tensor: func() (*formats.Tensor, error) { return random(t, s, seed) }, made: true}
+}
+
+func randomName(t *formats.Type, rows, cols int) string {
+	return fmt.Sprintf("random.%s.%dx%d", t.Name, rows, cols)
 }
 
 // random returns a matrix whose weights have about unit variance per row.
@@ -44,7 +71,7 @@ func random(t *formats.Type, s formats.Shape, seed uint64) (*formats.Tensor, err
 		return nil, err
 	}
 	out := &formats.Tensor{
-		Name: fmt.Sprintf("random.%s.%dx%d", t.Name, s.Rows, s.Cols), Type: t,
+		Name: randomName(t, s.Rows, s.Cols), Type: t,
 		Shape: []int{s.Rows, s.Cols}, Data: make([]byte, size),
 	}
 	h := fnv.New64a()

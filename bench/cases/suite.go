@@ -35,6 +35,9 @@ type Options struct {
 	// PeakCommand runs Peak in a process of its own; nil: peak memory is not
 	// measured.
 	PeakCommand []string
+	// Folder is where the processes of a run leave each other the matrices that they make, and which kernel
+	// reads the fastest; "" if they don't.
+	Folder string
 	// Model is the file that Sources come from, or "".
 	Model     string
 	GGUFTypes []string // ModelOptions.Types that it was opened with
@@ -95,7 +98,7 @@ func Kernels(opt Options) (*Suite, error) {
 	}
 	env := newEnv(opt.Threads, opt.Host)
 	env.gpu = openGPU()
-	env.model, env.ggufTypes, env.peakCommand = opt.Model, opt.GGUFTypes, opt.PeakCommand
+	env.model, env.ggufTypes, env.peakCommand, env.folder = opt.Model, opt.GGUFTypes, opt.PeakCommand, folder(opt.Folder)
 	s := &Suite{Usual: usualKernels(&opt) + env.gpu.unusual(), home: env}
 	s.Warn(threadDoubts(opt.Threads)...)
 	if slices.Contains(opt.Caches, names.Cold) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -51,6 +52,12 @@ func (f *benchFlags) run(cmd *cobra.Command) (err error) {
 		return err
 	}
 	defer done()
+	if f.kernels {
+		if dir, err := os.MkdirTemp("", "onebit-bench-"); err == nil { // without it each process makes all
+			f.folder = dir
+			defer os.RemoveAll(dir)
+		}
+	}
 	res, err := f.measure(cmd, suites, host, file)
 	return errors.Join(err, f.report(cmd, res, file, err))
 }

@@ -24,6 +24,7 @@ type benchFlags struct {
 
 	process *bench.Job        // of this process, if it is a child of bench's
 	handed  []cases.ModelFile // models that bench made
+	folder  string            // where its processes share random matrices; "" if there is none
 
 	out       string
 	force     bool

@@ -44,6 +44,7 @@ const processVerb = "bench-process"
 type assignment struct {
 	bench.Job
 	Models []handedModel // that the parent made
+	Folder string        // where the processes share random matrices
 }
 
 // A handedModel is a model file of the parent's.
@@ -91,7 +92,7 @@ func (f *benchFlags) pass(cmd *cobra.Command) error {
 	}
 	defer cancel()
 	cmd.SetContext(ctx)
-	f.process, f.handed = &todo.Job, todo.files()
+	f.process, f.handed, f.folder = &todo.Job, todo.files(), todo.Folder
 	host := sysinfo.Probe()
 	suites, done, err := f.suites(cmd, host)
 	if err != nil {
@@ -154,7 +155,7 @@ const dying = 10 * time.Second
 // start returns what runs a job in a child process to its end.
 func (f *benchFlags) start(cmd *cobra.Command) func(context.Context, bench.Job, io.Writer) error {
 	return func(ctx context.Context, job bench.Job, out io.Writer) error {
-		todo := assignment{Job: job}
+		todo := assignment{Job: job, Folder: f.folder}
 		inherited := todo.hand(f.handed)
 		args := append([]string{processVerb, f.suite()}, arguments(cmd.Flags())...)
 		return runChild(ctx, args, todo, inherited, out)
