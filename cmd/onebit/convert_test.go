@@ -17,78 +17,10 @@ import (
 	"onebit/internal/half"
 	"onebit/internal/require"
 	"onebit/models/arch"
+	"onebit/models/convert"
 	"onebit/models/modeltest"
 	"onebit/models/synth"
 )
-
-func TestIsTernary(t *testing.T) {
-	for _, tt := range []struct {
-		name  string
-		w     []float32
-		group int
-		want  bool
-	}{
-		{"zeros", []float32{0, 0, 0, 0}, 4, true},
-		{"one scale", []float32{-2, 0, 2, 2}, 4, true},
-		{"two scales in one group", []float32{-2, 0, 1, 2}, 4, false},
-		{"a scale for each group", []float32{-2, 0, 1, -1}, 2, true},
-		{"second group is not", []float32{-2, 0, 1, -3}, 2, false},
-	} {
-		if got := isTernary(tt.w, tt.group); got != tt.want {
-			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
-		}
-	}
-}
-
-// Errors by hand: 3 and 1 ternarize with s = mean = 2 to 2 and 0 (1/2 rounds
-// to even), which is off by 1 each of squares 9 and 1.
-func TestRequantizeError(t *testing.T) {
-	const rows, cols = 2, 256
-	w := make([]float32, rows*cols)
-	for i := range w {
-		w[i] = 3 - 2*float32(i%2)
-	}
-	data := make([]byte, 4*len(w))
-	if err := formats.F32.Matrix(data, rows, cols).Quantize(w); err != nil {
-		t.Fatal(err)
-	}
-	tensor := formats.Tensor{Name: "t", Type: formats.F32, Shape: []int{rows, cols}, Data: data}
-	for _, to := range []*formats.Type{formats.I2_S, formats.TQ2_0} {
-		var out bytes.Buffer
-		r, err := requantize(&out, to, &tensor)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !r.ternarized || r.NMSE() != 0.2 || r.MaxAbs != 1 {
-			t.Errorf("%s: ternarized %v, NMSE %v, largest error %v, want true, 0.2, 1", to.Name, r.ternarized, r.NMSE(), r.MaxAbs)
-		}
-	}
-}
-
-// A tensor of several chunks is written as the whole one would be.
-func TestRequantizeInChunks(t *testing.T) {
-	const rows, cols = 5, 1 << 17
-	w := make([]float32, rows*cols)
-	for i := range w {
-		w[i] = float32(math.Sin(float64(i)))
-	}
-	data := make([]byte, 4*len(w))
-	if err := formats.F32.Matrix(data, rows, cols).Quantize(w); err != nil {
-		t.Fatal(err)
-	}
-	want := make([]byte, rows*cols/128*18)
-	if err := formats.Q1_0_g128.Matrix(want, rows, cols).Quantize(w); err != nil {
-		t.Fatal(err)
-	}
-	var got bytes.Buffer
-	tensor := formats.Tensor{Name: "t", Type: formats.F32, Shape: []int{rows, cols}, Data: data}
-	if _, err := requantize(&got, formats.Q1_0_g128, &tensor); err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got.Bytes(), want) {
-		t.Error("chunks differ from the whole")
-	}
-}
 
 // A packed checkpoint of LLaMA's kind, as HF1BitLLM's and tiiuae's are, becomes what
 // the formulas make of its bytes. The byte of row r and column c has the weights of
@@ -208,23 +140,23 @@ func TestConvertManyScales(t *testing.T) {
 	check(err)
 	dir, out := t.TempDir(), filepath.Join(t.TempDir(), "out.gguf")
 	check(modeltest.WriteHF(dir, f, modeltest.HF{}))
-	convert := func(format string) (int, string) {
+	convertTo := func(format string) (int, string) {
 		var stderr bytes.Buffer
 		code := run(t.Context(), strings.NewReader(""), io.Discard, &stderr, []string{"convert", dir, out, "--type", format, "--force"})
 		return code, stderr.String()
 	}
-	code, stderr := convert("i2_s")
+	code, stderr := convertTo("i2_s")
 	if want := `21 of them have weights of -s, 0 and +s already, with more scales s than i2_s has: --type `; code != 0 || !strings.Contains(stderr, want) || !strings.Contains(stderr, "tq2_0") {
 		t.Errorf("i2_s: exit %d, %s", code, stderr)
 	}
 	for _, format := range []string{"tq2_0", "tq1_0", "q2_0_g128"} {
-		if code, stderr := convert(format); code != 0 || stderr != "" {
+		if code, stderr := convertTo(format); code != 0 || stderr != "" {
 			t.Fatalf("%s: exit %d, %s", format, code, stderr)
 		}
 		made, err := gguf.Open(out, gguf.Options{})
 		check(err)
 		for _, info := range tensors {
-			if info.Type != formats.F16 || !isProjection(info.Name) {
+			if info.Type != formats.F16 || !convert.Projection(info.Name) {
 				continue
 			}
 			got, err := made.Tensor(info.Name)

@@ -18,6 +18,7 @@ import (
 	"onebit/formats/gguf"
 	"onebit/internal/require"
 	"onebit/models/arch"
+	"onebit/models/inspect"
 	"onebit/models/modeltest"
 	"onebit/models/synth"
 )
@@ -256,7 +257,7 @@ func TestHostileJSON(t *testing.T) {
 	if code := run(t.Context(), nil, &stdout, &stderr, []string{"inspect", hostileModel(t), "--json"}); code != 0 {
 		t.Fatal(stderr.String())
 	}
-	var r inspection
+	var r inspect.Model
 	if err := json.Unmarshal(stdout.Bytes(), &r); err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -11,11 +10,9 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"onebit/cmd/internal/cli"
 	"onebit/formats"
 	"onebit/internal/sysinfo"
 	"onebit/models"
-	"onebit/models/source"
 )
 
 // A memorySize is the value of --memory: bytes, or 0 for what is available.
@@ -90,68 +87,4 @@ func wayOut(e *models.MemoryError) string {
 		}
 	}
 	return "--stream keeps one block of weights in memory; --memory says how much there is"
-}
-
-// A memoryInspection is what inspect tells of a model's memory.
-type memoryInspection struct {
-	Mapped    int64           `json:"weights_in_place"`
-	Packed    int64           `json:"weights_packed"`
-	State     int64           `json:"state"`
-	Scratch   int64           `json:"scratch"`
-	Context   int             `json:"context"`
-	Available int64           `json:"available,omitempty"` // 0: not known
-	Caches    []cacheForecast `json:"caches"`
-}
-
-// A cacheForecast is about a format of keys and values.
-type cacheForecast struct {
-	Format   string  `json:"format"`
-	PerToken float64 `json:"bytes_per_token"`
-	Bytes    int64   `json:"bytes"`   // of the context
-	Total    int64   `json:"total"`   // with weights, state and scratch
-	Largest  int     `json:"largest"` // context that fits in what is available; 0: none
-}
-
-// inspectMemory plans for the weights as run has them in the end.
-func inspectMemory(src source.Source, context int, memory *memorySize) (*memoryInspection, error) {
-	plan, err := models.NewPlan(src, models.Options{})
-	if err != nil {
-		return nil, err
-	}
-	available := memory.available()
-	usual, err := plan.Footprint(models.SessionOptions{Context: context})
-	if err != nil {
-		return nil, err
-	}
-	m := &memoryInspection{
-		Mapped: usual.Mapped, Packed: usual.Packed, State: usual.State, Scratch: usual.Scratch, Context: usual.Context,
-		Available: int64(available.V), Caches: []cacheForecast{},
-	}
-	for _, fit := range plan.Fits(cmp.Or(m.Available, math.MaxInt64), 0) {
-		f, err := plan.Footprint(models.SessionOptions{Context: context, Cache: fit.Format})
-		if err != nil {
-			return nil, err
-		}
-		m.Caches = append(m.Caches, cacheForecast{fit.Format.Name, f.TokenBytes(), f.Cache, f.Total(), fit.Context})
-	}
-	return m, nil
-}
-
-func (r inspection) printMemory(w io.Writer) error {
-	m := r.Memory
-	if m == nil {
-		return nil
-	}
-	size := func(n int64) string { return sysinfo.Bytes(n).String() }
-	available := "not known"
-	if m.Available > 0 {
-		available = size(m.Available)
-	}
-	fmt.Fprintf(w, "\nmemory: weights %s in place and %s packed, state %s, scratch %s; available %s\n",
-		size(m.Mapped), size(m.Packed), size(m.State), size(m.Scratch), available)
-	t := cli.NewTable(w, "KEYS AND VALUES", "BYTES A TOKEN", fmt.Sprintf("AT %d TOKENS", m.Context), "WITH THE REST", "LARGEST CONTEXT")
-	for _, c := range m.Caches {
-		t.Row(c.Format, fmt.Sprintf("%g", c.PerToken), size(c.Bytes), size(c.Total), c.Largest)
-	}
-	return t.Flush()
 }

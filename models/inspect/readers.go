@@ -1,10 +1,11 @@
-package main
+package inspect
 
 import (
 	"fmt"
 	"slices"
 
 	"onebit/formats"
+	"onebit/formats/gguf"
 	"onebit/models/arch"
 )
 
@@ -12,7 +13,7 @@ import (
 // and who reads it: files of the wrong one load elsewhere and give nonsense. It is
 // "" of others. Source: issues and loaders of PrismML-Eng/llama.cpp and
 // ggml-org/llama.cpp up to October 2026.
-func (r inspection) readers(rotation *arch.Rotation) string {
+func (r *Model) readers(rotation *arch.Rotation) string {
 	has := func(types ...*formats.Type) bool {
 		for _, f := range r.Formats {
 			for _, t := range types {
@@ -23,7 +24,9 @@ func (r inspection) readers(rotation *arch.Rotation) string {
 		}
 		return false
 	}
-	foreign := slices.ContainsFunc(r.Formats, func(f formatTotal) bool { return slices.Contains(i2sPackings(), f.Format) })
+	foreign := slices.ContainsFunc(r.Formats, func(f Total) bool {
+		return slices.ContainsFunc(gguf.Packings(formats.I2_S), func(t *formats.Type) bool { return t.Name == f.Format })
+	})
 	const prism, ggml = "PrismML-Eng/llama.cpp", "ggml-org/llama.cpp"
 	switch {
 	case foreign && has(formats.PQ2_0, formats.PTQ1_0, formats.Q2_0_g128, formats.Q2_0, formats.Q1_0_g128):
