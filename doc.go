@@ -48,8 +48,8 @@
 // models/gopher has two.
 //
 // models/verify tells whether another engine runs a model right, from its answers.
-// models/convert writes a model in other formats and containers, and models/inspect
-// describes one.
+// models/convert writes a model in other formats and containers, models/inspect
+// describes one, and models/conversation takes turns with one.
 //
 // models/modeltest has the forward passes once more, in float64, for tests, and
 // models/engine/enginetest is the test of any engine.

@@ -18,28 +18,17 @@ import (
 	"onebit/internal/clock"
 	"onebit/internal/count"
 	"onebit/models"
-	"onebit/models/arch"
-	"onebit/models/tokenizer"
+	talk "onebit/models/conversation"
 )
 
-// A conversation is turns of a person and of the model in one session, whose keys
-// and values stay from turn to turn.
+// A conversation is run's: a person's lines and the model's replies.
 type conversation struct {
-	*openModel
-	template   *arch.Chat
-	session    *models.Session
-	sampler    *models.Sampler
-	speculator *models.Speculator // nil: a pass for each token
-	limit      int                // tokens of a reply, or -1
-	ignoreEnd  bool
-	out, notes io.Writer        // replies; remarks
+	*talk.Conversation
+	generation generation       // as each reply begins
+	notes      io.Writer        // remarks
 	prompt     string           // what asks for a turn, among the remarks
 	interrupts <-chan os.Signal // each ends a reply, or the conversation
-
-	marked    int // tokens after which the session was marked; 0: it was not
-	messages  []tokenizer.Message
-	inSession []int // the tokens in the session
-	replies   []*generation
+	replies    []*generation
 }
 
 // converse is run for a person who takes turns with the model.
@@ -61,8 +50,12 @@ func (f *runFlags) converse(cmd *cobra.Command, en *openModel, sampler *models.S
 	defer signal.Stop(interrupts)
 
 	c := &conversation{
-		openModel: en, template: template, session: session, sampler: sampler, speculator: f.speculator(cmd, en), limit: f.length, ignoreEnd: f.ignoreEnd,
-		out: screen(cmd.OutOrStdout(), cli.IsTerminal(cmd.OutOrStdout())), notes: cmd.ErrOrStderr(), interrupts: interrupts,
+		Conversation: &talk.Conversation{Session: session, Tokenizer: en.Tokenizer, Template: template, Keeps: en.Recurrent() || en.Windowed()},
+		generation: generation{
+			openModel: en, session: session, sampler: sampler, speculator: f.speculator(cmd, en), limit: f.length, ignoreEnd: f.ignoreEnd,
+			out: screen(cmd.OutOrStdout(), cli.IsTerminal(cmd.OutOrStdout())),
+		},
+		notes: cmd.ErrOrStderr(), interrupts: interrupts,
 	}
 	if in, ok := cmd.InOrStdin().(*os.File); ok && term.IsTerminal(int(in.Fd())) {
 		c.prompt = "> "
@@ -140,78 +133,40 @@ func (c *conversation) run(ctx context.Context, turns <-chan said) error {
 	}
 }
 
-// reply takes in a turn and writes the model's. What the session holds of the
-// conversation already is not taken in again.
+// reply takes in a turn and writes the model's.
 func (c *conversation) reply(ctx context.Context, text string) error {
-	c.messages = append(c.messages, tokenizer.Message{Role: arch.User, Content: text})
-	ids, err := c.layOut()
-	if err != nil || ids == nil {
+	turn, err := c.Say(text)
+	var tooLong *talk.TooLongError
+	switch {
+	case errors.As(err, &tooLong):
+		fmt.Fprintf(c.notes, "(that turn has %s; a context of %d has room for %d)\n", count.Of(tooLong.Tokens, "token"), tooLong.Context, tooLong.Most)
+		return nil
+	case err != nil:
 		return err
+	case turn.Forgotten > 0:
+		fmt.Fprintf(c.notes, "(the context is full: the oldest of the conversation is forgotten, %d turns)\n", turn.Forgotten)
 	}
-	kept, err := c.goBack(min(common(c.inSession, ids), len(ids)-1))
-	if err != nil {
-		return err
-	}
-	said := c.said(ids)
-	g := &generation{
-		openModel: c.openModel, session: c.session, sampler: c.sampler, speculator: c.speculator, mark: max(0, said-kept), out: c.out, limit: c.limit, ignoreEnd: c.ignoreEnd,
-		begin: clock.Now(), collect: func() {},
-	}
-	err = c.generate(ctx, g, ids[kept:])
+	g := c.generation
+	g.mark, g.begin, g.collect = turn.Mark, clock.Now(), func() {}
+	err = c.generate(ctx, &g, turn.Tokens)
 	if g.refused() {
 		return err
 	}
-	if g.mark > 0 && c.session.Position() >= said { // not if it was interrupted before
-		c.marked = said
-	}
-	c.replies = append(c.replies, g)
+	c.replies = append(c.replies, &g)
+	var ids []int
 	for _, t := range g.tokens {
 		ids = append(ids, t.ID)
 	}
-	c.inSession = ids[:c.session.Position()]
+	c.Reply(turn, ids, strings.TrimSuffix(g.text.String(), "\n"))
 	switch {
 	case g.stop == "error" || ctx.Err() != nil:
 		return err
 	case g.stop == "interrupted":
 		fmt.Fprintln(c.notes, "(stopped)")
 	case g.stop == "context":
-		fmt.Fprintf(c.notes, "(the context of %d tokens is full)\n", c.session.Context())
-	}
-	if reply := strings.TrimSuffix(g.text.String(), "\n"); reply != "" {
-		c.messages = append(c.messages, tokenizer.Message{Role: arch.Assistant, Content: reply})
-	} else {
-		c.messages = c.messages[:len(c.messages)-1]
+		fmt.Fprintf(c.notes, "(the context of %d tokens is full)\n", c.Session.Context())
 	}
 	return nil
-}
-
-// said returns how many of the conversation's tokens will be there in the next
-// turn too: what begins the reply may not, as where a thought is forgotten. It is
-// 0 of a session that can go back to any of them.
-func (c *conversation) said(ids []int) int {
-	if !c.Recurrent() && !c.Windowed() {
-		return 0
-	}
-	parts, err := tokenizer.Prompt(c.template, c.messages...)
-	if err != nil {
-		return 0 // layOut has told
-	}
-	return min(common(ids, c.Tokenizer.EncodeParts(parts[:len(parts)-1])), len(ids)-1)
-}
-
-// goBack has the session forget all but the first tokens or, where it can't keep
-// as few, all behind its mark, or all.
-func (c *conversation) goBack(kept int) (int, error) {
-	err := c.session.Truncate(kept)
-	if errors.Is(err, models.ErrNoRollback) && c.marked <= kept {
-		kept, err = c.marked, c.session.Truncate(c.marked)
-	} else if errors.Is(err, models.ErrNoRollback) {
-		kept, err = 0, c.session.Truncate(0)
-	}
-	if kept < c.marked {
-		c.marked = 0
-	}
-	return kept, err
 }
 
 // generate runs g until it ends or is interrupted.
@@ -228,42 +183,8 @@ func (c *conversation) generate(ctx context.Context, g *generation, prompt []int
 	return g.run(ctx, prompt)
 }
 
-// layOut returns the conversation's tokens. It forgets the oldest turns of one that
-// leaves less than a quarter of the context for the reply; a turn too long by itself
-// is dropped, and there are no tokens.
-func (c *conversation) layOut() ([]int, error) {
-	most := c.session.Context() - max(1, c.session.Context()/4)
-	for forgotten := 0; ; forgotten++ {
-		parts, err := tokenizer.Prompt(c.template, c.messages...)
-		if err != nil {
-			return nil, err
-		}
-		ids := c.Tokenizer.EncodeParts(parts)
-		switch {
-		case len(ids) <= most:
-			if forgotten > 0 {
-				fmt.Fprintf(c.notes, "(the context is full: the oldest of the conversation is forgotten, %d turns)\n", 2*forgotten)
-			}
-			return ids, nil
-		case len(c.messages) == 1:
-			fmt.Fprintf(c.notes, "(that turn has %s; a context of %d has room for %d)\n", count.Of(len(ids), "token"), c.session.Context(), most)
-			c.messages = nil
-			return nil, nil
-		}
-		c.messages = c.messages[2:]
-	}
-}
-
-// common returns how many tokens a and b begin with in common.
-func common(a, b []int) int {
-	n := 0
-	for n < min(len(a), len(b)) && a[n] == b[n] {
-		n++
-	}
-	return n
-}
-
 func (c *conversation) summary(ready time.Duration) string {
+	en := c.generation.openModel
 	var prompt, decoded int
 	var promptTime, decodeTime time.Duration
 	for _, g := range c.replies {
@@ -271,6 +192,6 @@ func (c *conversation) summary(ready time.Duration) string {
 		decoded, decodeTime = decoded+g.decoded(), decodeTime+g.decodeDuration
 	}
 	s := fmt.Sprintf("%s; prompt %s, %s; decode %s, %s; load %.4f s, ready after %.3f s; %s", count.Of(len(c.replies), "reply"),
-		count.Of(prompt, "token"), speed(prompt, promptTime), count.Of(decoded, "token"), speed(decoded, decodeTime), c.opened.Seconds(), ready.Seconds(), strings.Join(c.variants(), ", "))
-	return s + speculationNote(c.speculator) + c.headNote() + c.gpuNote()
+		count.Of(prompt, "token"), speed(prompt, promptTime), count.Of(decoded, "token"), speed(decoded, decodeTime), en.opened.Seconds(), ready.Seconds(), strings.Join(en.variants(), ", "))
+	return s + speculationNote(c.generation.speculator) + en.headNote() + en.gpuNote()
 }

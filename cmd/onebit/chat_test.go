@@ -15,6 +15,7 @@ import (
 
 	"onebit/models"
 	"onebit/models/arch"
+	talk "onebit/models/conversation"
 	"onebit/models/engine/cpu"
 	"onebit/models/tokenizer"
 )
@@ -47,7 +48,10 @@ func newConversation(t *testing.T, context int) (c *conversation, notes *bytes.B
 		t.Fatal(err)
 	}
 	notes = new(bytes.Buffer)
-	return &conversation{openModel: en, template: template, session: session, sampler: sampler, limit: 9, ignoreEnd: true, out: io.Discard, notes: notes}, notes
+	return &conversation{
+		Conversation: &talk.Conversation{Session: session, Tokenizer: en.Tokenizer, Template: template},
+		generation:   generation{openModel: en, session: session, sampler: sampler, limit: 9, ignoreEnd: true, out: io.Discard}, notes: notes,
+	}, notes
 }
 
 // say returns turns of which no more come.
@@ -67,11 +71,11 @@ func TestConversationIsOneText(t *testing.T) {
 	if err := c.run(t.Context(), say("Hello there", "And a second turn", " \t", "Bye")); err != nil {
 		t.Fatal(err)
 	}
-	if len(c.messages) != 6 || len(c.replies) != 3 {
-		t.Fatalf("%d messages and %d replies, want 6 and 3", len(c.messages), len(c.replies))
+	if len(c.Messages) != 6 || len(c.replies) != 3 {
+		t.Fatalf("%d messages and %d replies, want 6 and 3", len(c.Messages), len(c.replies))
 	}
 	for i, g := range c.replies {
-		parts, err := tokenizer.Prompt(c.template, c.messages[:2*i+1]...)
+		parts, err := tokenizer.Prompt(c.Template, c.Messages[:2*i+1]...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,7 +83,7 @@ func TestConversationIsOneText(t *testing.T) {
 		if kept := len(whole) - len(g.prompt); kept < 0 || i > 0 && kept < 10*i || !slices.Equal(whole[kept:], g.prompt) {
 			t.Errorf("reply %d: took in %d of %d tokens", i, len(g.prompt), len(whole))
 		}
-		fresh, err := c.newSession(512)
+		fresh, err := c.generation.newSession(512)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,15 +115,15 @@ func TestConversationForgets(t *testing.T) {
 	if err := c.run(t.Context(), say("Hello", "How do you do?", long, "And now?", "So?", "Well, then that is all.")); err != nil {
 		t.Fatal(err)
 	}
-	if len(c.replies) != 5 || c.session.Position() > 128 {
-		t.Errorf("%d replies, %d tokens in the session", len(c.replies), c.session.Position())
+	if len(c.replies) != 5 || c.Session.Position() > 128 {
+		t.Errorf("%d replies, %d tokens in the session", len(c.replies), c.Session.Position())
 	}
 	for _, want := range []string{"that turn has ", "the oldest of the conversation is forgotten, "} {
 		if strings.Count(notes.String(), want) == 0 {
 			t.Errorf("no %q in %q", want, notes.String())
 		}
 	}
-	if last := c.messages[len(c.messages)-2]; last.Content != "Well, then that is all." {
+	if last := c.Messages[len(c.Messages)-2]; last.Content != "Well, then that is all." {
 		t.Errorf("the last turn is %q", last.Content)
 	}
 }

@@ -160,47 +160,15 @@ func (f *perplexityFlags) check(cmd *cobra.Command) error {
 // input reads the text, or the beginning of the saved logits that stand for it.
 // It drops a newline at the end of the text, as llama.cpp does: that is a token,
 // and with it there can be one window more.
-func (f *perplexityFlags) input(stdin io.Reader) (text string, saved *savedLogits, err error) {
+func (f *perplexityFlags) input(stdin io.Reader) (text string, saved *perplexity.SavedLogits, err error) {
 	if f.logits == "" {
 		text, err = readText(f.file, stdin)
 		return strings.TrimSuffix(text, "\n"), nil, err
 	}
-	if saved, err = openLogits(f.logits); err == nil {
+	if saved, err = perplexity.OpenLogits(f.logits); err == nil {
 		f.protocol.Context = saved.Context
 	}
 	return "", saved, err
-}
-
-// savedLogits is an open file of them.
-type savedLogits struct {
-	*perplexity.LogitReader
-	file *os.File
-}
-
-func openLogits(path string) (*savedLogits, error) {
-	file, err := bounded.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, cli.WithoutPath(err, path))
-	}
-	info, err := file.Stat()
-	if err != nil {
-		file.Close()
-		return nil, err
-	}
-	r, err := perplexity.NewLogitReader(file, info.Size(), path)
-	if err != nil {
-		file.Close()
-		return nil, err
-	}
-	return &savedLogits{r, file}, nil
-}
-
-// Close closes the file, if there is one.
-func (s *savedLogits) Close() error {
-	if s == nil {
-		return nil
-	}
-	return s.file.Close()
 }
 
 // mostText is more bytes than the texts that perplexities are given for have.
@@ -229,7 +197,7 @@ func readText(path string, stdin io.Reader) (string, error) {
 
 // reference returns what the model is compared with, nil for nothing, and what
 // to call when done with it.
-func (f *perplexityFlags) reference(ctx context.Context, path string, en *openModel, saved *savedLogits) (perplexity.Session, func(), error) {
+func (f *perplexityFlags) reference(ctx context.Context, path string, en *openModel, saved *perplexity.SavedLogits) (perplexity.Session, func(), error) {
 	switch {
 	case f.kld:
 		return f.referenceEngine(ctx, path, en)

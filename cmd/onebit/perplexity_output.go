@@ -1,10 +1,8 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"strings"
 
 	"onebit/cmd/internal/cli"
@@ -38,7 +36,7 @@ func (r *perplexityResult) compared(t cli.Table) {
 	e := &r.estimate
 	four, six := plusMinus(4), plusMinus(6)
 	percent := func(m perplexity.Mean) string { return plusMinus(3)(100*m.Value(), 100*m.StdErr()) + " %" }
-	q := e.KLDQuantiles(quantiles[:]...)
+	q := e.KLDQuantiles(perplexity.Shares[:]...)
 	t.Row("reference", r.referenceName)
 	t.Row("ppl(ref)", four(e.ReferencePPL()))
 	t.Row("ppl - ppl(ref)", four(e.PPLDiff()))
@@ -54,9 +52,6 @@ func (r *perplexityResult) compared(t cli.Table) {
 	t.Row("top 5", percent(e.Top5)+" in common")
 }
 
-// quantiles are the shares of tokens whose largest divergence is printed.
-var quantiles = [...]float64{0.5, 0.9, 0.95, 0.99, 0.999, 1}
-
 // plusMinus prints a value and its standard error to a number of digits.
 func plusMinus(digits int) func(value, stdErr float64) string {
 	return func(value, stdErr float64) string {
@@ -67,95 +62,34 @@ func plusMinus(digits int) func(value, stdErr float64) string {
 // A perplexityDocument is what perplexity prints with --json. Errors are
 // standard errors.
 type perplexityDocument struct {
-	Model      string               `json:"model"`
-	Text       string               `json:"text"`
-	TextTokens int                  `json:"text_tokens"`
-	Variants   []string             `json:"variants"`
-	Random     bool                 `json:"random_weights"` // the perplexity means nothing
-	Protocol   protocolDocument     `json:"protocol"`
-	Windows    int                  `json:"windows"`
-	Planned    int                  `json:"windows_planned"` // more than windows if it was interrupted
-	Tokens     int                  `json:"scored_tokens"`
-	PPL        number               `json:"ppl"`
-	PPLError   number               `json:"ppl_error"`
-	NLL        measured             `json:"nll"` // nats per token
-	Reference  *divergencesDocument `json:"reference,omitempty"`
-	Seconds    float64              `json:"seconds"`
-	Memory     *memoryDocument      `json:"memory,omitempty"` // of the engine of CPUs; the peak is the reference's too
+	Model      string                      `json:"model"`
+	Text       string                      `json:"text"`
+	TextTokens int                         `json:"text_tokens"`
+	Variants   []string                    `json:"variants"`
+	Random     bool                        `json:"random_weights"` // the perplexity means nothing
+	Protocol   perplexity.ProtocolDocument `json:"protocol"`
+	Windows    int                         `json:"windows"`
+	Planned    int                         `json:"windows_planned"` // more than windows if it was interrupted
+	Tokens     int                         `json:"scored_tokens"`
+	PPL        perplexity.Number           `json:"ppl"`
+	PPLError   perplexity.Number           `json:"ppl_error"`
+	NLL        perplexity.Measured         `json:"nll"` // nats per token
+	Reference  *perplexity.Comparison      `json:"reference,omitempty"`
+	Seconds    float64                     `json:"seconds"`
+	Memory     *memoryDocument             `json:"memory,omitempty"` // of the engine of CPUs; the peak is the reference's too
 }
-
-type protocolDocument struct {
-	Name    string `json:"name"`
-	Context int    `json:"context"`
-	Stride  int    `json:"stride"`
-	Window  int    `json:"window"`
-	Scored  int    `json:"scored_per_window"`
-	BOS     int    `json:"bos"` // -1: none
-}
-
-type divergencesDocument struct {
-	Name      string             `json:"name"` // of the file, or of the engine
-	PPL       measured           `json:"ppl"`
-	PPLDiff   measured           `json:"ppl_difference"`
-	PPLRatio  measured           `json:"ppl_ratio"`
-	NLLDiff   measured           `json:"nll_difference"`
-	KLD       measured           `json:"kld"`
-	Quantiles []quantileDocument `json:"kld_quantiles"`
-	ProbDiff  measured           `json:"probability_difference"`
-	ProbRMS   float64            `json:"probability_difference_rms"`
-	SameTop   measured           `json:"same_top"`
-	Top5      measured           `json:"top5"`
-}
-
-type quantileDocument struct {
-	Share float64 `json:"share"` // of the tokens; 0.5 is the median
-	KLD   float64 `json:"kld"`   // that they do not exceed
-}
-
-type measured struct {
-	Mean  number `json:"mean"`
-	Error number `json:"error"`
-}
-
-// A number is null in JSON where that has none, as for the perplexity of a model
-// that rules out what came.
-type number float64
-
-func (n number) MarshalJSON() ([]byte, error) {
-	if x := float64(n); math.IsInf(x, 0) || math.IsNaN(x) {
-		return []byte("null"), nil
-	}
-	return json.Marshal(float64(n))
-}
-
-func pair(mean, stdErr float64) measured { return measured{number(mean), number(stdErr)} }
-
-func mean(m perplexity.Mean) measured { return pair(m.Value(), m.StdErr()) }
 
 func (r *perplexityResult) document() perplexityDocument {
-	p, e := r.protocol, &r.estimate
+	e := &r.estimate
 	d := perplexityDocument{
 		Model: r.model, Text: r.text, TextTokens: r.tokens, Variants: r.variants, Random: r.random,
-		Protocol: protocolDocument{p.String(), p.Context, p.Stride, p.Window(), p.Scored(), p.BOS},
-		Windows:  e.Windows, Planned: r.planned, Tokens: e.Tokens, NLL: mean(e.NLL), Seconds: r.duration.Seconds(), Memory: r.memory,
+		Protocol: r.protocol.Document(),
+		Windows:  e.Windows, Planned: r.planned, Tokens: e.Tokens, NLL: e.NLL.Measured(), Seconds: r.duration.Seconds(), Memory: r.memory,
 	}
-	ppl := pair(e.PPL())
+	ppl := perplexity.MeasuredOf(e.PPL())
 	d.PPL, d.PPLError = ppl.Mean, ppl.Error
 	if r.referenceName != "" {
-		d.Reference = r.divergences()
-	}
-	return d
-}
-
-func (r *perplexityResult) divergences() *divergencesDocument {
-	e := &r.estimate
-	d := &divergencesDocument{
-		Name: r.referenceName, NLLDiff: mean(e.NLLDiff), KLD: mean(e.KLD),
-		ProbDiff: mean(e.ProbDiff), ProbRMS: e.RMSProbDiff(), SameTop: mean(e.SameTop), Top5: mean(e.Top5),
-	}
-	d.PPL, d.PPLDiff, d.PPLRatio = pair(e.ReferencePPL()), pair(e.PPLDiff()), pair(e.PPLRatio())
-	for i, kld := range e.KLDQuantiles(quantiles[:]...) {
-		d.Quantiles = append(d.Quantiles, quantileDocument{quantiles[i], kld})
+		d.Reference = e.Comparison(r.referenceName)
 	}
 	return d
 }

@@ -14,6 +14,7 @@ import (
 	"onebit/models/engine"
 	"onebit/models/gopher"
 	"onebit/models/lockstep"
+	"onebit/models/perplexity"
 	"onebit/models/source"
 	"onebit/models/tokenizer"
 	"onebit/models/verify"
@@ -81,7 +82,7 @@ func (f *verifyFlags) run(cmd *cobra.Command, path string) error {
 		return &cli.EndError{Status: 2, Err: fmt.Errorf("%s: %w", path, err)}
 	}
 	if f.json {
-		err = cli.PrintJSON(cmd.OutOrStdout(), documentOf(verdict, tok))
+		err = cli.PrintJSON(cmd.OutOrStdout(), verdict.Document(tok))
 	} else {
 		_, err = fmt.Fprintln(cmd.OutOrStdout(), verdict.Sentence(tok))
 	}
@@ -135,7 +136,7 @@ func referenceFor(src source.Source) (engine.Opener, error) {
 
 func (f *verifyFlags) answers(ctx context.Context, stdin io.Reader, stderr io.Writer, tok *tokenizer.Tokenizer) (*verify.Answers, error) {
 	if f.logits != "" {
-		saved, err := openLogits(f.logits)
+		saved, err := perplexity.OpenLogits(f.logits)
 		if err != nil {
 			return nil, err
 		}
@@ -162,52 +163,4 @@ func (f *verifyFlags) answers(ctx context.Context, stdin io.Reader, stderr io.Wr
 		return verify.Server{URL: f.server, Tokenizer: tok}.Answer(ctx, asked)
 	}
 	return verify.Program{Args: strings.Fields(f.program), Vocab: tok.Vocab(), Stderr: stderr}.Answer(ctx, asked)
-}
-
-// A verdictDocument is what verify prints with --json.
-type verdictDocument struct {
-	Verdict      string         `json:"verdict"` // right or wrong
-	Sentence     string         `json:"sentence"`
-	From         string         `json:"from"`
-	Positions    int            `json:"positions"`
-	Divergence   number         `json:"divergence"` // nats
-	Limit        number         `json:"limit"`
-	Explained    number         `json:"explained"` // by the activation scheme that rounds most
-	PPL          number         `json:"ppl"`       // null where the answers do not say
-	ReferencePPL number         `json:"reference_ppl"`
-	Cause        string         `json:"cause,omitempty"`
-	Faults       []nearDocument `json:"faults,omitempty"` // that were tried, the nearest first
-	Part         *partDocument  `json:"part,omitempty"`   // where they part first
-}
-
-type nearDocument struct {
-	Name       string `json:"name"`
-	AsIf       string `json:"as_if"`
-	Divergence number `json:"divergence"`
-}
-
-type partDocument struct {
-	Text       int    `json:"text"`
-	Position   int    `json:"position"`
-	Token      int    `json:"token"`
-	Divergence number `json:"divergence"`
-}
-
-func documentOf(v *verify.Verdict, tok *tokenizer.Tokenizer) verdictDocument {
-	d := verdictDocument{
-		Verdict: "right", Sentence: v.Sentence(tok), From: v.From, Positions: v.Positions, Divergence: number(v.Divergence), Limit: number(v.Limit),
-		Explained: number(v.Explained), PPL: number(v.PPL), ReferencePPL: number(v.ReferencePPL),
-	}
-	if v.Right {
-		return d
-	}
-	d.Verdict = "wrong"
-	d.Part = &partDocument{v.Parts.Text, v.Parts.Position, v.Parts.Token, number(v.Parts.Divergence)}
-	if v.Cause.Variation != nil {
-		d.Cause = v.Cause.Name
-	}
-	for _, near := range v.Faults {
-		d.Faults = append(d.Faults, nearDocument{near.Name, near.AsIf, number(near.Divergence)})
-	}
-	return d
 }
