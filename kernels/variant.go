@@ -190,6 +190,32 @@ func Lookup(format, name string, act Scheme) (*Variant, error) {
 	return nil, fmt.Errorf("unknown variant %q of %s/%s (known: %s)", name, format, act, strings.Join(known, ", "))
 }
 
+// Find finds a variant by FORMAT/VARIANT/SCHEME, as its String has it. Without a scheme it
+// is the format's usual one, or else any that has the variant.
+func Find(text string) (*Variant, error) {
+	parts := strings.Split(text, "/")
+	if len(parts) < 2 || len(parts) > 3 {
+		return nil, errors.New("give FORMAT/VARIANT or FORMAT/VARIANT/SCHEME, such as q1_0_g128/scalar")
+	}
+	format, err := formats.Lookup(parts[0])
+	if err != nil {
+		return nil, err
+	}
+	if len(parts) == 3 {
+		return Lookup(parts[0], parts[1], Scheme(parts[2]))
+	}
+	v, err := Lookup(parts[0], parts[1], FormatOf(format).Scheme)
+	if err == nil {
+		return v, nil
+	}
+	for _, v := range Variants() {
+		if v.Format.Name == parts[0] && v.Name == parts[1] {
+			return v, nil
+		}
+	}
+	return nil, err
+}
+
 // Best returns the variant that this machine should use for a format under
 // the format's usual activation scheme.
 func Best(format string) (*Variant, error) {

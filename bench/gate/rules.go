@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -289,6 +290,20 @@ func (r *Rules) Select(all []Benchmark) (judged []Benchmark, left []LeftOut) {
 	return judged, left
 }
 
+// SelectBoth is Select of the benchmarks that both sides have, and takes from those that one
+// of them lacks what is left out.
+func (r *Rules) SelectBoth(both []Benchmark, differ []Difference) (judged []Benchmark, left []LeftOut, missing []Difference) {
+	judged, left = r.Select(both)
+	for _, d := range differ {
+		if reason, ok := r.Excluded(d.Benchmark); ok {
+			left = append(left, LeftOut{d.Benchmark, reason})
+		} else {
+			missing = append(missing, d)
+		}
+	}
+	return judged, left, missing
+}
+
 // Unused describes the rules that nothing matches of what a gate found: they
 // may be out of date.
 func (r *Rules) Unused(report *Report) (warnings []string) {
@@ -325,6 +340,28 @@ func (r *Rules) Changes(base *Rules) (changes []string) {
 		}
 	}
 	return changes
+}
+
+// ChangesSince lists the changes to base's rules, if the file is a part of head's module.
+// There are none to those of binaries, which have no base.
+func (r *Rules) ChangesSince(base, head *Module) ([]string, error) {
+	if base == nil {
+		return nil, nil
+	}
+	path, err := filepath.Abs(r.File)
+	if err != nil {
+		return nil, err
+	}
+	inside, err := filepath.Rel(head.Dir, path)
+	if err != nil || !filepath.IsLocal(inside) {
+		return nil, nil
+	}
+	old, err := ReadRulesIfAny(filepath.Join(base.Dir, inside))
+	if err != nil {
+		// Base is as it is; head's rules are all new then.
+		return append([]string{"the rules of base cannot be read: " + err.Error()}, r.Changes(&Rules{})...), nil
+	}
+	return r.Changes(old), nil
 }
 
 // lines has each rule in a line.

@@ -245,6 +245,31 @@ func (r Repository) resolve(ctx context.Context, commits []string) (map[string]s
 	return full, err
 }
 
+// mostRanges is how many ranges of commits git is asked for: each takes it some
+// milliseconds.
+const mostRanges = 200
+
+// Between counts the commits in the ranges of the changes, by the commits at their ends,
+// as far as the repository has them.
+func (h *History) Between(ctx context.Context, r Repository, found *Trends) (map[[2]string]int, error) {
+	counts := make(map[[2]string]int)
+	for _, c := range found.Changes {
+		s := &h.Series[c.Series]
+		before, after := h.Points[s.At[c.Before.To-1]], h.Points[s.At[c.After.From]]
+		ends := [2]string{before.Commit, after.Commit}
+		// A commit that the repository has has a subject.
+		if _, done := counts[ends]; done || len(counts) == mostRanges || before.Subject == "" || after.Subject == "" {
+			continue
+		}
+		n, err := r.Between(ctx, before.Commit, after.Commit)
+		if err != nil {
+			return nil, err
+		}
+		counts[ends] = n
+	}
+	return counts, nil
+}
+
 // Between returns how many commits lie after one commit up to another, the last
 // included.
 func (r Repository) Between(ctx context.Context, after, upTo string) (int, error) {

@@ -2,10 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -17,7 +13,6 @@ import (
 	"onebit/cmd/internal/cli"
 	"onebit/formats"
 	"onebit/internal/cpu"
-	"onebit/internal/ctxio"
 	"onebit/internal/sysinfo"
 	"onebit/models"
 	"onebit/models/arch"
@@ -182,7 +177,7 @@ func withHeads(files []cases.ModelFile, heads []*formats.Type) (out []cases.Mode
 // modelFiles returns the file of --model, or makes those of the presets.
 func (f *benchFlags) modelFiles(cmd *cobra.Command) (files []cases.ModelFile, closeFiles func(), err error) {
 	if f.model != "" {
-		return []cases.ModelFile{namedModel(f.model)}, nil, nil
+		return []cases.ModelFile{cases.NamedModel(f.model)}, nil, nil
 	}
 	if f.process != nil {
 		return f.handed, nil, nil
@@ -205,7 +200,7 @@ func (f *benchFlags) modelFiles(cmd *cobra.Command) (files []cases.ModelFile, cl
 		}
 	}
 	for _, name := range presets {
-		file, closeFile, err := temporaryModel(cmd, name, f.seed)
+		file, closeFile, err := cases.TemporaryModel(cmd.Context(), name, f.seed, progressOf(cmd))
 		if err != nil {
 			return nil, closeFiles, err
 		}
@@ -230,60 +225,6 @@ func (f *benchFlags) fitsInside() bool {
 		longest += slices.Max(f.parallel) - 1
 	}
 	return max(f.prompt, longest, f.lockstep)+depth <= insideContext
-}
-
-// namedModel is a model in a file, by the file's name.
-func namedModel(path string) cases.ModelFile {
-	base := filepath.Base(path)
-	return cases.ModelFile{Name: strings.Join(strings.Fields(strings.TrimSuffix(base, filepath.Ext(base))), "_"), Path: path}
-}
-
-// temporaryModel makes a preset's model in a file that ends with this process.
-func temporaryModel(cmd *cobra.Command, preset string, seed uint64) (file cases.ModelFile, closeFile func() error, err error) {
-	write, size, err := presetWriter(preset, seed)
-	if err != nil {
-		return file, nil, err
-	}
-	temp, err := os.CreateTemp("", "onebit-*.gguf")
-	if err != nil {
-		return file, nil, err
-	}
-	path, remove, err := withoutName(temp)
-	if err == nil {
-		err = write(ctxio.NewWriter(cmd.Context(), temp), cmd.ErrOrStderr())
-	}
-	if err != nil {
-		advice := " (TMPDIR names another directory)"
-		if cmd.Context().Err() != nil {
-			advice = ""
-		}
-		return file, nil, errors.Join(
-			fmt.Errorf("making %s, %s in %s: %w%s", preset, sysinfo.Bytes(size), os.TempDir(), cli.WithoutPath(err, temp.Name()), advice),
-			temp.Close(), remove())
-	}
-	file = cases.ModelFile{Name: preset, Path: path, Synthetic: true}
-	if gopher.Has(preset) {
-		file.Synthetic, file.Text = false, gopher.Text
-	}
-	if path != temp.Name() {
-		file.File = temp
-	}
-	return file, func() error { return errors.Join(temp.Close(), remove()) }, nil
-}
-
-// presetWriter returns what writes a preset's model, and how large that is: with random
-// weights, or one that is inside the program.
-func presetWriter(preset string, seed uint64) (write func(w, progress io.Writer) error, size int64, err error) {
-	if gopher.Has(preset) {
-		data := gopher.File(preset)
-		return func(w, _ io.Writer) error { _, err := w.Write(data); return err }, int64(len(data)), nil
-	}
-	p, err := arch.LookupPreset(preset)
-	if err != nil {
-		return nil, 0, err
-	}
-	size, err = presetBytes(p)
-	return func(w, progress io.Writer) error { return synthesizeTo(w, progress, p, seed) }, size, err
 }
 
 // phasesVerb is the hidden verb that measures a model's memory in a child

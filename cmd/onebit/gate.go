@@ -218,12 +218,12 @@ func (f *gateFlags) compare(cmd *cobra.Command, patterns []string, record *gateR
 	if err != nil {
 		return nil, err
 	}
-	changes, err := ruleChanges(rules, c.base, c.head)
+	changes, err := rules.ChangesSince(c.base, c.head)
 	if err != nil {
 		return nil, err
 	}
 	code := c.code()
-	benchmarks, left, differ := selectCases(rules, benchmarks, differ)
+	benchmarks, left, differ := rules.SelectBoth(benchmarks, differ)
 	for _, said := range code.Sentences() {
 		if len(benchmarks) > 0 { // else the report follows at once, and says it
 			fmt.Fprintf(cmd.ErrOrStderr(), "%s\n", said)
@@ -262,8 +262,8 @@ func (f *gateFlags) compare(cmd *cobra.Command, patterns []string, record *gateR
 	}
 	profiles := f.profile(cmd, report, c.gateTarget, record)
 	signs.close()
-	if where, ok := c.gateTarget.(locator); ok && os.Getenv("GITHUB_ACTIONS") == "true" {
-		annotate(cmd.ErrOrStderr(), report, profiles, where, os.Getenv("GITHUB_WORKSPACE"))
+	if where, ok := c.gateTarget.(gate.Locator); ok && os.Getenv("GITHUB_ACTIONS") == "true" {
+		gate.Annotate(cmd.ErrOrStderr(), report, profiles, where, os.Getenv("GITHUB_WORKSPACE"))
 	}
 	return report, errors.Join(aboutDisk(err), f.publish(cmd, report, profiles, record))
 }

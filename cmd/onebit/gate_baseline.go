@@ -56,7 +56,7 @@ func (f *gateFlags) compareBaseline(cmd *cobra.Command, patterns []string, recor
 		// The file may have what nobody asked for.
 		differ = slices.DeleteFunc(differ, func(d gate.Difference) bool { return d.Missing == gate.Head })
 	}
-	benchmarks, left, differ := selectCases(rules, both, differ)
+	benchmarks, left, differ := rules.SelectBoth(both, differ)
 	if err := f.missing(cmd, differ); err != nil {
 		return nil, err
 	}

@@ -38,49 +38,12 @@ func (f *gateFlags) readRules(head *gate.Module) (*gate.Rules, error) {
 	return gate.ReadRulesIfAny(filepath.Join(head.Dir, gate.RulesFile))
 }
 
-// ruleChanges lists what head's rules have that base's have not, if the file is
-// a part of the module.
-func ruleChanges(rules *gate.Rules, base, head *gate.Module) ([]string, error) {
-	if base == nil {
-		return nil, nil
-	}
-	path, err := filepath.Abs(rules.File)
-	if err != nil {
-		return nil, err
-	}
-	inside, err := filepath.Rel(head.Dir, path)
-	if err != nil || !filepath.IsLocal(inside) {
-		return nil, nil
-	}
-	old, err := gate.ReadRulesIfAny(filepath.Join(base.Dir, inside))
-	if err != nil {
-		// Base is as it is; what head has is new then.
-		return append([]string{"the rules of base cannot be read: " + err.Error()}, rules.Changes(&gate.Rules{})...), nil
-	}
-	return rules.Changes(old), nil
-}
-
-// threshold is what matters where no rule says otherwise.
+// thresholdOf is the threshold where no rule says otherwise.
 func (f *gateFlags) thresholdOf(rules *gate.Rules) float64 {
 	if !f.threshold.set && rules.Threshold != nil {
 		return rules.Threshold.Fraction()
 	}
 	return f.threshold.Fraction()
-}
-
-// selectCases takes what the rules leave out from what both sides share and
-// from what one of them lacks.
-func selectCases(rules *gate.Rules, both []gate.Benchmark, differ []gate.Difference) ([]gate.Benchmark, []gate.LeftOut, []gate.Difference) {
-	judged, left := rules.Select(both)
-	var missing []gate.Difference
-	for _, d := range differ {
-		if reason, ok := rules.Excluded(d.Benchmark); ok {
-			left = append(left, gate.LeftOut{Benchmark: d.Benchmark, Reason: reason})
-		} else {
-			missing = append(missing, d)
-		}
-	}
-	return judged, left, missing
 }
 
 // warnUnused names rules that nothing matched, of a gate that measured all

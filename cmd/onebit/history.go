@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -123,7 +122,7 @@ func (f *historyFlags) run(cmd *cobra.Command, dir string) error {
 	}
 	view := reports.HistoryView{History: read, Trends: found, Least: f.threshold / 100, Options: how}
 	if f.repo != "" {
-		if view.Between, err = f.between(ctx, read, found); err != nil {
+		if view.Between, err = read.Between(ctx, history.Repository{Dir: f.repo}, found); err != nil {
 			return err
 		}
 	}
@@ -150,28 +149,4 @@ func (f *historyFlags) publish(cmd *cobra.Command, view reports.HistoryView) err
 		return err
 	}
 	return recordInto(cmd, f.out, d, f.force, view.Sidecar())
-}
-
-// mostRanges is how many ranges of commits git is asked for: each takes it some
-// milliseconds.
-const mostRanges = 200
-
-// between asks the repository how many commits lie in the ranges of the changes.
-func (f *historyFlags) between(ctx context.Context, read *history.History, found *history.Trends) (map[[2]string]int, error) {
-	counts := make(map[[2]string]int)
-	for _, c := range found.Changes {
-		s := &read.Series[c.Series]
-		before, after := read.Points[s.At[c.Before.To-1]], read.Points[s.At[c.After.From]]
-		ends := [2]string{before.Commit, after.Commit}
-		// What the repository knows has a subject.
-		if _, done := counts[ends]; done || len(counts) == mostRanges || before.Subject == "" || after.Subject == "" {
-			continue
-		}
-		n, err := history.Repository{Dir: f.repo}.Between(ctx, before.Commit, after.Commit)
-		if err != nil {
-			return nil, err
-		}
-		counts[ends] = n
-	}
-	return counts, nil
 }

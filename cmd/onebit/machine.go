@@ -174,8 +174,7 @@ func (f *machineFlags) measure(cmd *cobra.Command, suite bench.Suite, started ti
 	runner := bench.Runner{
 		Count: f.count, Time: f.time, Budget: f.total(), Seed: f.seed, Processes: machineProcesses,
 		Start: func(ctx context.Context, job bench.Job, out io.Writer) error {
-			args := append([]string{processVerb, machineName}, arguments(cmd.Flags())...)
-			return runChild(ctx, args, machineJob{job, started}, nil, out)
+			return runChild(ctx, append([]string{machineName}, arguments(cmd.Flags())...), machineJob{job, started}, nil, out)
 		},
 	}
 	stderr := cmd.ErrOrStderr()

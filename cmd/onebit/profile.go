@@ -217,8 +217,8 @@ func (f *profileFlags) open(cmd *cobra.Command, args []string) (p *cases.Profili
 		return nil, nil, err
 	}
 	if len(args) > 0 {
-		file = namedModel(args[0])
-	} else if file, closeFile, err = temporaryModel(cmd, f.preset, f.seed); err != nil {
+		file = cases.NamedModel(args[0])
+	} else if file, closeFile, err = cases.TemporaryModel(cmd.Context(), f.preset, f.seed, progressOf(cmd)); err != nil {
 		return nil, nil, err
 	}
 	if file.Head = opt.Model.Head; file.Head != nil {

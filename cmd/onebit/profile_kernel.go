@@ -85,7 +85,7 @@ func (f *kernelFlags) parse(cmd *cobra.Command, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	if f.variant, err = lookupKernel(f.name); err != nil {
+	if f.variant, err = kernels.Find(f.name); err != nil {
 		return cli.Usagef("--kernel %s: %w", f.name, err)
 	}
 	if f.parsed, err = parseShape(f.shape); err == nil {
@@ -100,32 +100,6 @@ func (f *kernelFlags) parse(cmd *cobra.Command, args []string) (err error) {
 		return cli.Usagef("--rounds %d: give a number from 1 to %d", f.rounds, mostRounds)
 	}
 	return nil
-}
-
-// lookupKernel finds a variant by FORMAT/VARIANT/SCHEME. Without a scheme it is
-// the format's usual one, or else any that has the variant.
-func lookupKernel(text string) (*kernels.Variant, error) {
-	parts := strings.Split(text, "/")
-	if len(parts) < 2 || len(parts) > 3 {
-		return nil, errors.New("give FORMAT/VARIANT or FORMAT/VARIANT/SCHEME, such as q1_0_g128/scalar")
-	}
-	format, err := formats.Lookup(parts[0])
-	if err != nil {
-		return nil, err
-	}
-	if len(parts) == 3 {
-		return kernels.Lookup(parts[0], parts[1], kernels.Scheme(parts[2]))
-	}
-	v, err := kernels.Lookup(parts[0], parts[1], kernels.FormatOf(format).Scheme)
-	if err == nil {
-		return v, nil
-	}
-	for _, v := range kernels.Variants() {
-		if v.Format.Name == parts[0] && v.Name == parts[1] {
-			return v, nil
-		}
-	}
-	return nil, err
 }
 
 func parseShape(text string) (formats.Shape, error) {
@@ -220,7 +194,7 @@ func (f *kernelFlags) step(ctx context.Context, rows, cols int) *exec.Cmd {
 		exe = os.Args[0]
 	}
 	child := exec.CommandContext(ctx, exe, processVerb, stepVerb, f.variant.String(), fmt.Sprintf("%dx%d", rows, cols))
-	child.WaitDelay = dying
+	child.WaitDelay = bench.Dying
 	return child
 }
 
@@ -231,7 +205,7 @@ func newStepProcess() *cobra.Command {
 		Hidden: true,
 		Args:   cli.ExactArgs("KERNEL", "SHAPE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			v, err := lookupKernel(args[0])
+			v, err := kernels.Find(args[0])
 			if err != nil {
 				return cli.Usagef("%w", err)
 			}

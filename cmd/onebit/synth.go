@@ -53,30 +53,18 @@ func presetList() string {
 }
 
 func synthesize(cmd *cobra.Command, p *arch.Preset, output string, seed uint64, force bool) error {
-	return cli.WriteFile(cmd.Context(), output, force, func(w io.Writer) error {
-		return synthesizeTo(w, cmd.ErrOrStderr(), p, seed)
-	})
-}
-
-// synthesizeTo writes the preset's model to w and shows progress on stderr.
-func synthesizeTo(w, stderr io.Writer, p *arch.Preset, seed uint64) error {
-	size, err := presetBytes(p)
+	size, err := synth.Bytes(p)
 	if err != nil {
 		return err
 	}
-	bar := cli.NewProgress(stderr, p.Name, size)
-	defer bar.Close()
-	return synth.Write(io.MultiWriter(w, bar), p, seed)
+	return cli.WriteFile(cmd.Context(), output, force, func(w io.Writer) error {
+		bar := progressOf(cmd)(p.Name, size)
+		defer bar.Close()
+		return synth.Write(io.MultiWriter(w, bar), p, seed)
+	})
 }
 
-// presetBytes returns the size of the preset's tensors.
-func presetBytes(p *arch.Preset) (total int64, err error) {
-	for _, t := range p.Tensors() {
-		n, err := t.Bytes()
-		if err != nil {
-			return 0, err
-		}
-		total += int64(n)
-	}
-	return total, nil
+// progressOf shows how far a file is that is being made.
+func progressOf(cmd *cobra.Command) func(name string, size int64) io.WriteCloser {
+	return func(name string, size int64) io.WriteCloser { return cli.NewProgress(cmd.ErrOrStderr(), name, size) }
 }

@@ -21,6 +21,18 @@ import (
 	_ "onebit/models/architectures" // whose presets it writes
 )
 
+// Bytes returns the size of the preset's tensors.
+func Bytes(p *arch.Preset) (total int64, err error) {
+	for _, t := range p.Tensors() {
+		n, err := t.Bytes()
+		if err != nil {
+			return 0, err
+		}
+		total += int64(n)
+	}
+	return total, nil
+}
+
 // Write writes the preset's model. Memory is bounded by the metadata and a
 // chunk of one tensor, whatever the size of the model.
 func Write(w io.Writer, p *arch.Preset, seed uint64) error {

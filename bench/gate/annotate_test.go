@@ -1,4 +1,4 @@
-package main
+package gate
 
 import (
 	"bytes"
@@ -6,13 +6,12 @@ import (
 	"path/filepath"
 	"testing"
 
-	"onebit/bench/gate"
 	"onebit/bench/results"
 )
 
-type located map[string]string
+type annotated map[string]string
 
-func (l located) Locate(b gate.Benchmark) (string, int) { return l[b.Name], 7 }
+func (l annotated) Locate(b Benchmark) (string, int) { return l[b.Name], 7 }
 
 // What became slower is shown at the function that takes longer, or else at the
 // benchmark, in a file of the repository; names that others gave command nothing.
@@ -28,18 +27,18 @@ func TestAnnotate(t *testing.T) {
 		}
 	}
 	const pkg = "example.com/m/codec"
-	slower := func(name string, change float64) gate.Finding {
-		return gate.Finding{
-			Benchmark: gate.Benchmark{Package: pkg, Name: name}, Unit: results.NsPerOp, Better: -1, Verdict: gate.Slower, Exact: true,
-			Change: gate.Interval{Center: change, Lo: change, Hi: change},
+	slower := func(name string, change float64) Finding {
+		return Finding{
+			Benchmark: Benchmark{Package: pkg, Name: name}, Unit: results.NsPerOp, Better: -1, Verdict: Slower, Exact: true,
+			Change: Interval{Center: change, Lo: change, Hi: change},
 		}
 	}
-	report := &gate.Report{Findings: []gate.Finding{
+	report := &Report{Findings: []Finding{
 		slower("Encode", 0.1), slower("Decode", 0.3), slower("Trimmed", 0.2), slower("Odd\n::set-output", 0.05),
-		{Benchmark: gate.Benchmark{Package: pkg, Name: "Sum"}, Unit: results.NsPerOp, Better: -1, Verdict: gate.Same, Pass: true},
+		{Benchmark: Benchmark{Package: pkg, Name: "Sum"}, Unit: results.NsPerOp, Better: -1, Verdict: Same, Pass: true},
 	}}
-	profile := func(name, file string) gate.Profile {
-		return gate.Profile{Package: pkg, Benchmark: name, Functions: []gate.FunctionChange{
+	profile := func(name, file string) Profile {
+		return Profile{Package: pkg, Benchmark: name, Functions: []FunctionChange{
 			{Name: "runtime.mallocgc", File: "/usr/lib/go/src/runtime/malloc.go", HeadFlat: 99, Error: 1},
 			{Name: "runtime.memmove", File: "runtime/memmove.s", HeadFlat: 98, Error: 1},
 			{Name: "codec.faster", File: file, BaseFlat: 50, Error: 1},
@@ -48,8 +47,8 @@ func TestAnnotate(t *testing.T) {
 	}
 	tests := filepath.Join(dir, "codec_test.go")
 	var out bytes.Buffer
-	annotate(&out, report, []gate.Profile{profile("Decode", filepath.Join(dir, "decode.go")), profile("Trimmed", pkg+"/decode.go")},
-		located{"Encode": tests, "Decode": tests, "Trimmed": tests}, root)
+	Annotate(&out, report, []Profile{profile("Decode", filepath.Join(dir, "decode.go")), profile("Trimmed", pkg+"/decode.go")},
+		annotated{"Encode": tests, "Decode": tests, "Trimmed": tests}, root)
 	const want = `::error file=codec/decode.go,line=12,title=onebit gate::slower: Decode +35.0%25: codec.decode takes 30 ns more
 ::error file=codec/decode.go,line=12,title=onebit gate::slower: Trimmed +22.1%25: codec.decode takes 30 ns more
 ::error file=codec/codec_test.go,line=7,title=onebit gate::slower: Encode +10.5%25
@@ -60,7 +59,7 @@ func TestAnnotate(t *testing.T) {
 	}
 	report.Alarms = []string{"base differs from itself"}
 	out.Reset()
-	if annotate(&out, report, nil, located{}, root); out.Len() > 0 {
+	if Annotate(&out, report, nil, annotated{}, root); out.Len() > 0 {
 		t.Errorf("on an unfit machine: %s", out.String())
 	}
 }

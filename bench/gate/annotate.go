@@ -1,4 +1,4 @@
-package main
+package gate
 
 import (
 	"fmt"
@@ -7,26 +7,24 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"onebit/bench/gate"
 )
 
 // mostAnnotations is how many errors GitHub shows of a step.
 const mostAnnotations = 10
 
-// A locator knows where head's benchmarks are.
-type locator interface {
-	Locate(gate.Benchmark) (file string, line int)
+// A Locator knows where head's benchmarks are.
+type Locator interface {
+	Locate(Benchmark) (file string, line int)
 }
 
-// annotate says in commands of GitHub's CI what became slower, so that it is
-// shown at the function that takes longer, or else at the benchmark.
-func annotate(w io.Writer, r *gate.Report, profiles []gate.Profile, where locator, root string) {
+// Annotate names in commands of GitHub's CI the benchmarks that became slower, each at the
+// function that takes longer or else at the benchmark. root is the repository's folder.
+func Annotate(w io.Writer, r *Report, profiles []Profile, where Locator, root string) {
 	if len(r.Alarms) > 0 {
 		return
 	}
-	slower := slices.DeleteFunc(slices.Clone(r.Findings), func(f gate.Finding) bool { return f.Verdict != gate.Slower })
-	slices.SortStableFunc(slower, gate.Severity)
+	slower := slices.DeleteFunc(slices.Clone(r.Findings), func(f Finding) bool { return f.Verdict != Slower })
+	slices.SortStableFunc(slower, Severity)
 	for _, f := range slower[:min(len(slower), mostAnnotations)] {
 		file, line := where.Locate(f.Benchmark)
 		text := f.Named()
@@ -44,7 +42,7 @@ func annotate(w io.Writer, r *gate.Report, profiles []gate.Profile, where locato
 
 // culprit is the repository's function that takes most of the time that a
 // benchmark takes longer, if a profile shows one clearly, and its file.
-func culprit(profiles []gate.Profile, b gate.Benchmark, dir, root string) (*gate.FunctionChange, string) {
+func culprit(profiles []Profile, b Benchmark, dir, root string) (*FunctionChange, string) {
 	for _, p := range profiles {
 		if p.Package != b.Package || p.Benchmark != b.Name {
 			continue
@@ -71,7 +69,7 @@ func within(root, file string) (inside string, ok bool) {
 	return filepath.ToSlash(rel), true
 }
 
-// What would end a command's text, or its value, is written by its number.
+// Characters that would end a command's text, or its value, are written by their numbers.
 var (
 	commandText  = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	commandValue = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
