@@ -20,6 +20,7 @@ var formatChoosers = map[string]string{
 	"models/engine/*":      "what keys and values are kept in",
 	"models/heads.go":      "what heads are tried in",
 	"models/hf":            "what ternary checkpoints are read as",
+	"models/inspect":       "which programs read files of which formats",
 	"models/train":         "what training makes",
 	"models/verify":        "what engines have mistaken for each other",
 	"models/train/*":       "what training makes",
