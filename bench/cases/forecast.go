@@ -26,7 +26,7 @@ type ForecastOptions struct {
 	Threads  int
 	Host     sysinfo.Host
 	Ceilings *Ceilings // measured before; nil: they are measured, for a second
-	Progress func(format string, done, total int)
+	Progress Progress  // is told the formats
 }
 
 // forecastShapes are the two shapes by which a product's time is a line: the least and the
@@ -61,9 +61,7 @@ func MeasureForecast(ctx context.Context, opt ForecastOptions) (m *forecast.Mach
 	var all []formatRate
 	var reads, trips []float64
 	for i, t := range opt.Formats {
-		if opt.Progress != nil {
-			opt.Progress(t.Name, i, len(opt.Formats))
-		}
+		opt.Progress.show(t.Name, i, len(opt.Formats))
 		rate, err := measureRate(ctx, env, t, opt.Threads)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", t.Name, err)
@@ -307,8 +305,7 @@ func interval(values []float64) forecast.Interval {
 	if len(values) == 0 {
 		return forecast.Interval{}
 	}
-	sorted := slices.Sorted(slices.Values(values))
-	return forecast.Interval{Center: sorted[len(sorted)/2], Low: sorted[len(sorted)/4], High: sorted[len(sorted)*3/4]}
+	return forecast.Interval{Center: noise.Median(values), Low: noise.Percentile(values, 25), High: noise.Percentile(values, 75)}
 }
 
 // UseMeasured puts what a run of onebit bench models found in the place of what was

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"onebit/bench"
 	"onebit/bench/names"
 	"onebit/bench/results"
 	"onebit/formats/gguf"
@@ -76,15 +75,7 @@ func (s *Suite) addModelGPU(store *store, sub *subject) {
 			s.addFirstToken(store, c, group(names.TTFT), time.Second, &firstToken{subject: sub, args: []string{"--engine", names.Metal}, proof: c.kernel.String()})
 		}
 		for _, t := range append(sub.tests(names.Prompt), sub.tests(names.Decode)...) {
-			test := bench.Case{
-				Name: c.caseOf(t).String(), Group: group(t.Kind), Single: t.Kind == names.Prompt,
-				Rates: []results.Metric{{Unit: results.TokenRate, Value: float64(t.Tokens)}},
-				Setup: func(ctx context.Context) (bench.Instance, error) { return newText(ctx, store, c, t, t.Depth+t.Tokens) },
-			}
-			if t.Kind == names.Prompt {
-				test.Ops = sub.multiplyAdds(t)
-			}
-			s.Cases = append(s.Cases, test)
+			s.Cases = append(s.Cases, testCase(store, c, t, group(t.Kind)))
 			if best {
 				s.Studies = append(s.Studies, store.operations(c, t, group(t.Kind), time.Second))
 			}

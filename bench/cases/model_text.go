@@ -16,18 +16,25 @@ import (
 	"onebit/models/engine/cpu"
 )
 
-// textCase is a pp or tg test. An operation is the whole test.
-func textCase(store *store, c modelConfig, t names.ModelTest, group string) bench.Case {
+// testCase is a pp or tg test. An operation is the whole test.
+func testCase(store *store, c opening, t names.ModelTest, group string) bench.Case {
 	out := bench.Case{
-		Name: c.name(t), Group: group, Rates: []results.Metric{{Unit: results.TokenRate, Value: float64(t.Tokens)}},
-		// Prompts take too long to measure one twice more.
-		Expect: c.expect(t), Single: t.Kind == names.Prompt || !c.simd() || c.packing == cpu.Stream,
-		Check: store.limits.check(c.threads),
-		Setup: func(ctx context.Context) (bench.Instance, error) { return newText(ctx, store, c, t, t.Depth+t.Tokens) },
+		Name: c.caseOf(t).String(), Group: group, Rates: []results.Metric{{Unit: results.TokenRate, Value: float64(t.Tokens)}},
+		Single: t.Kind == names.Prompt, // prompts take too long to measure one twice more
+		Setup:  func(ctx context.Context) (bench.Instance, error) { return newText(ctx, store, c, t, t.Depth+t.Tokens) },
 	}
 	if t.Kind == names.Prompt {
-		out.Ops = c.subject.multiplyAdds(t)
-	} else {
+		out.Ops = c.scope().subject.multiplyAdds(t)
+	}
+	return out
+}
+
+// textCase is one on CPUs.
+func textCase(store *store, c modelConfig, t names.ModelTest, group string) bench.Case {
+	out := testCase(store, c, t, group)
+	out.Single = out.Single || !c.simd() || c.packing == cpu.Stream
+	out.Expect, out.Check = c.expect(t), store.limits.check(c.threads)
+	if t.Kind == names.Decode {
 		out.Bytes = c.bytes(t)
 	}
 	return out
@@ -294,16 +301,11 @@ func sameBits(got, want []float32) error {
 	return nil
 }
 
-// fromStart returns the logits after a text of these tokens.
-func fromStart(ctx context.Context, s *models.Session, ids []int) ([]float32, error) {
-	if err := s.Truncate(0); err != nil {
-		return nil, err
-	}
-	return s.Prefill(ctx, ids)
-}
-
 func batchEqualsSteps(ctx context.Context, s *models.Session, ids []int) error {
-	batch, err := fromStart(ctx, s, ids)
+	if err := s.Truncate(0); err != nil {
+		return err
+	}
+	batch, err := s.Prefill(ctx, ids)
 	if err != nil {
 		return err
 	}

@@ -47,9 +47,17 @@ type ProfileOptions struct {
 	Meter    bench.Meter
 	Ceilings *Ceilings // measured before; nil: they are measured
 
-	Host sysinfo.Host
-	// Progress, if not nil, is told what is done next, of so many steps.
-	Progress func(doing string, done, total int)
+	Host     sysinfo.Host
+	Progress Progress
+}
+
+// Progress is told what is done next, of so many steps. Nil is told nothing.
+type Progress func(doing string, done, total int)
+
+func (p Progress) show(doing string, done, total int) {
+	if p != nil {
+		p(doing, done, total)
+	}
 }
 
 const (
@@ -291,7 +299,7 @@ func (p *Profiling) measure(ctx context.Context, t names.ModelTest, emit func(re
 	n := p.passes(plain)
 	p.Profile.Planned = max(p.Profile.Planned, n)
 	for i := range n {
-		p.progress(t.String(), i, n)
+		p.opt.Progress.show(t.String(), i, n)
 		pass, plain, err := p.pair(ctx, t, observer, i%2 == 0)
 		if err != nil {
 			return err
@@ -313,12 +321,6 @@ func (p *Profiling) passes(one time.Duration) int {
 		return p.opt.Passes
 	}
 	return min(max(int(profileTime/(2*max(one, 1))), leastPasses), mostPasses)
-}
-
-func (p *Profiling) progress(doing string, done, total int) {
-	if p.opt.Progress != nil {
-		p.opt.Progress(doing, done, total)
-	}
 }
 
 func (p *Profiling) pair(ctx context.Context, t names.ModelTest, o *opObserver, observedFirst bool) (pass *profile.Pass, plain time.Duration, err error) {
@@ -377,10 +379,7 @@ func (p *Profiling) emit(test *profile.Test, emit func(results.Sample) error) er
 	c := p.caseOf(test.ModelTest)
 	last := len(test.Plain) - 1
 	plain := test.Plain[last]
-	samples := []results.Sample{{
-		Name: results.ParseName(c.String()), Iters: 1,
-		Values: []results.Metric{{Unit: results.NsPerOp, Value: float64(plain)}, {Unit: results.TokenRate, Value: float64(test.Tokens) / plain.Seconds()}},
-	}}
+	samples := []results.Sample{passSample(c.String(), test, plain)}
 	for _, cost := range test.Passes[last] {
 		total := operationTotal{cost.Key, cost.Time, cost.Bytes, 1}
 		samples = append(samples, total.sample(c))
@@ -391,6 +390,13 @@ func (p *Profiling) emit(test *profile.Test, emit func(results.Sample) error) er
 		}
 	}
 	return nil
+}
+
+// passSample is the time of a pass.
+func passSample(name string, test *profile.Test, d time.Duration) results.Sample {
+	return results.Sample{Name: results.ParseName(name), Iters: 1, Values: []results.Metric{
+		{Unit: results.NsPerOp, Value: float64(d)}, {Unit: results.TokenRate, Value: float64(test.Tokens) / d.Seconds()},
+	}}
 }
 
 // An opObserver keeps the operations of a pass, and what threads did meanwhile.
@@ -504,7 +510,7 @@ func (p *Profiling) ceilingsStudy() bench.Study {
 	return bench.Study{
 		Name: names.BaseBandwidth, Group: p.Profile.Model + " ceilings", Time: ceilingsTime,
 		Run: func(ctx context.Context, _ func(results.Sample) error) error {
-			p.progress("ceilings", 0, 1)
+			p.opt.Progress.show("ceilings", 0, 1)
 			return errors.Join(p.findCeilings(), ctx.Err())
 		},
 	}

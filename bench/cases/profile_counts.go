@@ -25,7 +25,7 @@ func (p *Profiling) count(ctx context.Context, t *profile.Test, emit func(result
 	p.session.Observe(c)
 	defer p.session.Observe(nil)
 	for i := range 1 + countPasses { // the first warms up
-		p.progress(t.String()+" counting", i, 1+countPasses)
+		p.opt.Progress.show(t.String()+" counting", i, 1+countPasses)
 		p.prepare()
 		pass, err := c.pass(func() error { _, err := p.plain(ctx, t.ModelTest); return err })
 		if err != nil {

@@ -35,9 +35,8 @@ type KernelOptions struct {
 
 	// Step starts this program as a child that calls StepKernel with these rows
 	// and columns.
-	Step func(ctx context.Context, rows, cols int) *exec.Cmd
-	// Progress, if not nil, is told what is done next, of so many steps.
-	Progress func(doing string, done, total int)
+	Step     func(ctx context.Context, rows, cols int) *exec.Cmd
+	Progress Progress
 }
 
 // A KernelProfiling is a kernel to be profiled: the suite measures it, after which
@@ -203,12 +202,6 @@ func (p *KernelProfiling) addWhole(ctx context.Context, g *group, c config) erro
 	return nil
 }
 
-func (p *KernelProfiling) progress(doing string, done, total int) {
-	if p.opt.Progress != nil {
-		p.opt.Progress(doing, done, total)
-	}
-}
-
 // leastRun is how long a run is timed at once.
 const leastRun = 3 * time.Millisecond
 
@@ -233,7 +226,7 @@ func (p *KernelProfiling) time(ctx context.Context, emit func(results.Sample) er
 		}
 	}
 	for round := range p.opt.Rounds {
-		p.progress("timing", round, p.opt.Rounds)
+		p.opt.Progress.show("timing", round, p.opt.Rounds)
 		for i, r := range p.runs {
 			hz := clockRate()
 			start := clock.Now()
@@ -263,7 +256,7 @@ func (p *KernelProfiling) look(ctx context.Context, emit func(results.Sample) er
 	if err != nil {
 		return err
 	}
-	p.progress("counting instructions", 0, 1)
+	p.opt.Progress.show("counting instructions", 0, 1)
 	counts, err := p.count(ctx)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -271,7 +264,7 @@ func (p *KernelProfiling) look(ctx context.Context, emit func(results.Sample) er
 		}
 		p.Kernel.StepsWhy = err.Error()
 	}
-	p.progress("disassembling", 0, 1)
+	p.opt.Progress.show("disassembling", 0, 1)
 	if err := p.disassemble(ctx, samples, counts); err != nil {
 		return err
 	}
@@ -301,7 +294,7 @@ func (p *KernelProfiling) sample(ctx context.Context) ([]hotspot.Samples, error)
 		if !p.sampled(i) {
 			continue
 		}
-		p.progress("sampling in "+r.Level, i, len(p.runs))
+		p.opt.Progress.show("sampling in "+r.Level, i, len(p.runs))
 		found, how, err := hotspot.Sample(func() error {
 			for start := clock.Now(); clock.Since(start) < p.opt.Time; {
 				if err := errors.Join(r.run(p.counts[i]), ctx.Err()); err != nil {

@@ -86,7 +86,7 @@ func (p *Profiling) whatIfStudy(t names.ModelTest) bench.Study {
 			}
 			all := p.whatIfs()
 			for n, w := range all {
-				p.progress("what if: "+w.name, n, len(all))
+				p.opt.Progress.show("what if: "+w.name, n, len(all))
 				found, err := p.tryWhatIf(ctx, w, p.Profile.Tests[i], emit)
 				if err != nil {
 					return err
@@ -196,16 +196,11 @@ func (p *Profiling) compare(ctx context.Context, other *Profiling, test *profile
 func (p *Profiling) emitWhatIf(test *profile.Test, change string, now, then []time.Duration, emit func(results.Sample) error) error {
 	c := p.caseOf(test.ModelTest)
 	for i := range now {
-		for _, s := range []struct {
-			name string
-			time time.Duration
-		}{{c.WhatIf(names.Unchanged), now[i]}, {c.WhatIf(change), then[i]}} {
-			err := emit(results.Sample{Name: results.ParseName(s.name), Iters: 1, Values: []results.Metric{
-				{Unit: results.NsPerOp, Value: float64(s.time)}, {Unit: results.TokenRate, Value: float64(test.Tokens) / s.time.Seconds()},
-			}})
-			if err != nil {
-				return err
-			}
+		if err := emit(passSample(c.WhatIf(names.Unchanged), test, now[i])); err != nil {
+			return err
+		}
+		if err := emit(passSample(c.WhatIf(change), test, then[i])); err != nil {
+			return err
 		}
 	}
 	return nil
