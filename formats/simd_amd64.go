@@ -15,29 +15,6 @@ import (
 
 var hasAVX2 = cpu.Detected().Has(cpu.AVX2 | cpu.F16C)
 
-// absMaxAVX2 takes a multiple of 8 floats.
-//
-//go:noescape
-func absMaxAVX2(w *float32, n int) (bits uint32)
-
-// decodeF16AVX2 takes a multiple of 8 floats, and reports a NaN among them,
-// which it may have changed into another.
-//
-//go:noescape
-func decodeF16AVX2(dst *float32, src *byte, n int) (nan bool)
-
-//go:noescape
-func q6ExtremesAVX2(up, down *[16]uint32, w *[256]float32)
-
-//go:noescape
-func q6SearchAVX2(w *[16]float32, id, steps float32, first, last int) (best int64)
-
-//go:noescape
-func q6CodesAVX2(codes *[256]byte, w *[256]float32, ids *[16]float32)
-
-//go:noescape
-func q6WeightsAVX2(dst *[256]float32, bits *[192]byte, scales *[16]float32)
-
 func absMax(w []float32) float32 {
 	n := len(w) &^ 7
 	if n == 0 || !hasAVX2 {

@@ -1,4 +1,4 @@
-// Command _asm writes the assembly of package kernels, its families and package models/engine/cpu.
+// Command _asm writes the assembly of package kernels, its families, and packages formats and models/engine/cpu.
 //
 //	go -C kernels/_asm run . [NAME…]
 //

@@ -9,6 +9,7 @@ import (
 
 	"onebit/kernels/_asm/asm"
 	"onebit/kernels/_asm/attention"
+	"onebit/kernels/_asm/convert"
 	"onebit/kernels/_asm/delta"
 	"onebit/kernels/_asm/dense"
 	"onebit/kernels/_asm/float"
@@ -30,6 +31,7 @@ type generator struct {
 }
 
 var generators = []generator{
+	{"../formats", "simd", convert.Generate, nil},
 	{"../models/engine/cpu", "attention", attention.Generate, attention.GenerateNEON},
 	{"../models/engine/cpu", "delta", delta.Generate, delta.GenerateNEON},
 	{"dense", "dense", dense.Generate, dense.GenerateNEON},

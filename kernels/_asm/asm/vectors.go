@@ -27,6 +27,18 @@ func (p *Program) Clear(v reg.VecVirtual) {
 	p.VPXOR(v, v, v)
 }
 
+// FoldLanes folds the eight dwords of v into each of an XMM register, by an operation such as VPADDD.
+func (p *Program) FoldLanes(fold func(...operand.Op), v reg.VecVirtual) reg.VecVirtual {
+	m, s := p.XMM(), p.XMM()
+	p.VEXTRACTI128(operand.Imm(1), v, m)
+	fold(m, v.AsX(), m)
+	for _, swap := range []uint64{0b01001110, 0b10110001} {
+		p.VPSHUFD(operand.Imm(swap), m, s)
+		fold(s, m, m)
+	}
+	return m
+}
+
 // Transpose returns the 4 × 4 dwords that the same 128-bit lane of four vectors
 // makes, columns as vectors.
 func (p *Program) Transpose(v [4]reg.VecVirtual) (out [4]reg.VecVirtual) {

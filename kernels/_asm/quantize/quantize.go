@@ -84,7 +84,7 @@ func (g generator) groups(n int) {
 	x := g.Load(g.Param("x"), g.GP64())
 	left := g.Load(g.Param("groups"), g.GP64())
 	g.Label("group")
-	mul, bad := g.scales(g.maxLanes(g.maxOf(x, n)), scales, n == 32)
+	mul, bad := g.scales(g.FoldLanes(g.VPMAXUD, g.maxOf(x, n)), scales, n == 32)
 	for at := 0; at < n; at += 32 {
 		g.round32(q, sums, x, at, mul, bad)
 	}
@@ -114,18 +114,6 @@ func (g generator) maxOf(x reg.Register, n int) reg.VecVirtual {
 	}
 	g.VPMAXUD(max[1], max[0], max[0])
 	return max[0]
-}
-
-// maxLanes returns the largest lane of v in every lane of an XMM register.
-func (g generator) maxLanes(v reg.VecVirtual) reg.VecVirtual {
-	m, s := g.XMM(), g.XMM()
-	g.VEXTRACTI128(operand.Imm(1), v, m)
-	g.VPMAXUD(m, v.AsX(), m)
-	g.VPSHUFD(operand.Imm(0b01001110), m, s)
-	g.VPMAXUD(s, m, m)
-	g.VPSHUFD(operand.Imm(0b10110001), m, s)
-	g.VPMAXUD(s, m, m)
-	return m
 }
 
 // scales stores the scale that goes with the largest value max and returns the
@@ -198,7 +186,7 @@ func (g generator) maxAbsBits() {
 	g.SUBQ(operand.Imm(32), n)
 	g.JNZ(operand.LabelRef("loop"))
 	r := g.GP32()
-	g.VMOVD(g.maxLanes(max), r)
+	g.VMOVD(g.FoldLanes(g.VPMAXUD, max), r)
 	g.Store(r, g.ReturnIndex(0))
 	g.VZEROUPPER()
 	g.RET()
