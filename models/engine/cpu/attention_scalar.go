@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 
+	"onebit/formats"
 	"onebit/internal/half"
 	"onebit/internal/math32"
 	"onebit/kernels"
@@ -13,11 +14,20 @@ import (
 // same order, so that results are the same bits. The conversions to float32 forbid the
 // compiler to fuse a product with the sum that follows.
 
-// A block of q8_0: an fp16 scale and 32 int8 (package formats).
-const (
-	q8Len   = 32
-	q8Bytes = 2 + q8Len
+// q8Len is the columns of a block of q8_0 and of q4_0, which the assembly is written for.
+const q8Len = 32
+
+// The bytes of such blocks.
+var (
+	q8Bytes = codesOf(formats.Q8_0).Bytes
+	q4Bytes = codesOf(formats.Q4_0).Bytes
 )
+
+// codesOf returns the layout of a format's codes.
+func codesOf(t *formats.Type) formats.Codes {
+	c, _ := t.Codes()
+	return c
+}
 
 // keyGroup is how many positions' keys lie together, number k of all of them
 // before the next: a register of them or more meets a number of a query. More than
@@ -96,9 +106,6 @@ func scoresQ8Scalar(dst []float32, q, keys []byte, blocks, positions int) {
 		}
 	}
 }
-
-// q4Bytes is a block of q4_0: an fp16 scale and 32 codes of 4 bits (formats.Q4_0).
-const q4Bytes = 2 + q8Len/2
 
 // unpackQ4Scalar writes groups of blocks of q4_0 as groups of blocks of q8_0 of the
 // same values: see cell.

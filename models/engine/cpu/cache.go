@@ -87,12 +87,12 @@ var cells = map[*formats.Type]cell{
 	},
 	formats.Q8_0: {
 		encode: encodeQ8,
-		block:  q8Bytes, scale: 2, unit: 4,
+		unit:   4, block: q8Bytes, scale: codesOf(formats.Q8_0).At,
 		int8: true,
 	},
 	formats.Q4_0: {
 		encode: encodeQ4,
-		block:  q4Bytes, scale: 2, unit: 4,
+		unit:   4, block: q4Bytes, scale: codesOf(formats.Q4_0).At,
 		int8: true, nibbles: true,
 	},
 }
