@@ -67,7 +67,7 @@ func TestOracleCatchesMaple(t *testing.T) {
 	}
 	for _, mistake := range require.Draw(t, 5, []modeltest.Mistake{
 		modeltest.WindowShort, modeltest.WindowLong, modeltest.WindowsAll, modeltest.WindowsNone, modeltest.WindowsShifted,
-		modeltest.TurnedAll, modeltest.TurnedNone, modeltest.TurnedFirst, modeltest.LastHalf, modeltest.Adjacent, modeltest.WholeRope,
+		modeltest.RotatedAll, modeltest.RotatedNone, modeltest.RotatedFirst, modeltest.LastHalf, modeltest.Adjacent, modeltest.WholeRope,
 		modeltest.NarrowScore, modeltest.NoHeadNorm, modeltest.ClampLate, modeltest.ClampNone, modeltest.ClampBelow, modeltest.ClampAbove,
 		modeltest.NotNormalized, modeltest.OneLess, modeltest.OneMore, modeltest.SigmoidGates, modeltest.RouterUnnormed,
 		modeltest.Interleaved, modeltest.WeightsReversed, modeltest.WeightsBefore, modeltest.GateIsUp, modeltest.Parallel, modeltest.TiedHead,
@@ -206,8 +206,8 @@ func TestMapleOtherKeys(t *testing.T) {
 	}
 }
 
-// A weight of an expert that is not finite is told by its tensor, when the expert is
-// chosen or when somebody looks at all.
+// The error about an expert's weight that is not finite names its tensor, when the expert
+// is chosen or when all weights are checked.
 func TestBadExpert(t *testing.T) {
 	x := newFixture(t, smallMaple())
 	data := x.data["blk.5.ffn_down_exps.weight"]

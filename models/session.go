@@ -382,8 +382,8 @@ func (s *Session) blocks() {
 
 // Start begins a batch: it sets the residual stream to the tokens'
 // embeddings. Start, [Session.Forward] for each block, and [Session.Finish] are
-// Prefill in steps, for those who look in between; the tokens count once
-// Finish has run.
+// Prefill in steps, for callers that read the stream in between; the tokens count
+// once Finish has run.
 func (s *Session) Start(ids []int) error {
 	if err := s.model.Check(); err != nil {
 		return err

@@ -1,5 +1,5 @@
-// Package all links every family of kernels: who imports it, for its side
-// effects, finds all their variants in the registry of package kernels.
+// Package all links every family of kernels: a program that imports it, for its side
+// effects, has all their variants in the registry of package kernels.
 package all
 
 import (

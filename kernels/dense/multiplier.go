@@ -93,9 +93,9 @@ func (m *Multiplier) run(pool *kernels.Pool, p Product) {
 	s.b = aligned.Grow(s.b, g.packedB(), nil)
 	pool.ForEach(g.blocks*g.columnPanels, func(i int) { g.packB(s.b, i) })
 	pool.ForEach(g.rowChunks*g.columnChunks, func(i int) {
-		own := m.take()
-		defer m.give(own)
-		g.multiply(own, s.b, i)
+		tile := m.take()
+		defer m.give(tile)
+		g.multiply(tile, s.b, i)
 	})
 }
 

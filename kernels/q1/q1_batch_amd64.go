@@ -78,8 +78,8 @@ func q1MatMul(act kernels.Scheme, matVec kernels.MatVecFunc) kernels.MatMulFunc 
 // q1PackRoom is the bytes that a strip of native rows is packed into for panels.
 const q1PackRoom = 64 << 10
 
-// q1PackedStrips has the strips of threads. A strip is a matrix of as many rows as that
-// from which it is, the distance of its results, and holds the first few.
+// q1PackedStrips has the strips of threads. A strip is a matrix that says it has all rows,
+// the distance of results of columns, and that holds a few.
 var q1PackedStrips kernels.Scratch[kernels.Matrix]
 
 // q1NativeMatMul packs strips of native rows as they are wanted, in so many bytes or

@@ -1,5 +1,5 @@
 // Package vectors has the loops over float32s that models and training run between their matrix products:
-// sums, exponentials, activation functions with their slopes, norms, turns and transforms, conversions
+// sums, exponentials, activation functions with their slopes, norms, rotations and transforms, conversions
 // to fp16, an optimizer's step.
 //
 // A [Variant] is one implementation of them; Best gives this machine's. Its methods take

@@ -2,29 +2,29 @@ package vectors
 
 import "onebit/internal/half"
 
-// Turn turns the pairs (a, b) by angles (Su et al., arXiv 2104.09864).
-func (v *Variant) Turn(a, b, cos, sin []float32) {
-	n, done := blocks(v.turn != nil, len(cos), len(a), len(b), len(sin))
+// Rotate rotates the pairs (a, b) by angles (Su et al., arXiv 2104.09864).
+func (v *Variant) Rotate(a, b, cos, sin []float32) {
+	n, done := blocks(v.rotate != nil, len(cos), len(a), len(b), len(sin))
 	if n > 0 {
-		v.turn(&a[0], &b[0], &cos[0], &sin[0], n)
+		v.rotate(&a[0], &b[0], &cos[0], &sin[0], n)
 	}
 	for i := done; i < len(cos); i++ {
-		a[i], b[i] = turned(a[i], b[i], cos[i], sin[i])
+		a[i], b[i] = rotated(a[i], b[i], cos[i], sin[i])
 	}
 }
 
-// TurnAdjacent is Turn of the pairs (x[2i], x[2i+1]).
-func (v *Variant) TurnAdjacent(x, cos, sin []float32) {
-	n, done := blocks(v.turnAdjacent != nil, len(cos), len(sin), len(x)/2)
+// RotateAdjacent is Rotate of the pairs (x[2i], x[2i+1]).
+func (v *Variant) RotateAdjacent(x, cos, sin []float32) {
+	n, done := blocks(v.rotateAdjacent != nil, len(cos), len(sin), len(x)/2)
 	if n > 0 {
-		v.turnAdjacent(&x[0], &cos[0], &sin[0], n)
+		v.rotateAdjacent(&x[0], &cos[0], &sin[0], n)
 	}
 	for i := done; i < len(cos); i++ {
-		x[2*i], x[2*i+1] = turned(x[2*i], x[2*i+1], cos[i], sin[i])
+		x[2*i], x[2*i+1] = rotated(x[2*i], x[2*i+1], cos[i], sin[i])
 	}
 }
 
-func turned(a, b, cos, sin float32) (float32, float32) {
+func rotated(a, b, cos, sin float32) (float32, float32) {
 	return float32(a*cos) - float32(b*sin), float32(a*sin) + float32(b*cos)
 }
 

@@ -41,11 +41,11 @@ type loops struct {
 	ternarize   func(dst, x *float32, center, half, scale float32, n int)
 	adamW       func(w, grad, first, second *float32, constants [9]float32, n int)
 
-	turn         func(a, b, cos, sin *float32, n int)
-	turnAdjacent func(x, cos, sin *float32, n int) // of n blocks of pairs
-	encodeF16    func(dst *byte, src *float32, n int)
-	decodeF16    func(dst *float32, src *byte, n int)
-	hadamard     func(x *float32, n int, by float32) // of n numbers, 8 or more
+	rotate         func(a, b, cos, sin *float32, n int)
+	rotateAdjacent func(x, cos, sin *float32, n int) // of n blocks of pairs
+	encodeF16      func(dst *byte, src *float32, n int)
+	decodeF16      func(dst *float32, src *byte, n int)
+	hadamard       func(x *float32, n int, by float32) // of n numbers, 8 or more
 }
 
 var goVariant = &Variant{ISA: kernels.Go}

@@ -29,11 +29,11 @@ var archVariants = []*Variant{
 		ternarize:   ternarizeAVX2,
 		adamW:       func(w, grad, first, second *float32, c [9]float32, n int) { adamWAVX2(w, grad, first, second, &c, n) },
 
-		turn:         turnAVX2,
-		turnAdjacent: turnAdjacentAVX2,
-		encodeF16:    encodeF16AVX2,
-		decodeF16:    decodeF16AVX2,
-		hadamard:     hadamardAVX2,
+		rotate:         rotateAVX2,
+		rotateAdjacent: rotateAdjacentAVX2,
+		encodeF16:      encodeF16AVX2,
+		decodeF16:      decodeF16AVX2,
+		hadamard:       hadamardAVX2,
 	}},
 	{kernels.AVX512, loops{
 		sum:    func(x *float32, n int) (s sums) { sumAVX512(&s, x, n); return s },
@@ -59,10 +59,10 @@ var archVariants = []*Variant{
 		ternarize:   ternarizeAVX512,
 		adamW:       func(w, grad, first, second *float32, c [9]float32, n int) { adamWAVX512(w, grad, first, second, &c, n) },
 
-		turn:         turnAVX512,
-		turnAdjacent: turnAdjacentAVX2,
-		encodeF16:    encodeF16AVX2,
-		decodeF16:    decodeF16AVX2,
-		hadamard:     hadamardAVX2,
+		rotate:         rotateAVX512,
+		rotateAdjacent: rotateAdjacentAVX2,
+		encodeF16:      encodeF16AVX2,
+		decodeF16:      decodeF16AVX2,
+		hadamard:       hadamardAVX2,
 	}},
 }

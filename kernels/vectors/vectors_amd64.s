@@ -963,9 +963,9 @@ block:
 	VZEROUPPER
 	RET
 
-// func turnAVX512(a *float32, b *float32, cos *float32, sin *float32, n int)
+// func rotateAVX512(a *float32, b *float32, cos *float32, sin *float32, n int)
 // Requires: AVX, AVX512F
-TEXT ·turnAVX512(SB), NOSPLIT, $0-40
+TEXT ·rotateAVX512(SB), NOSPLIT, $0-40
 	MOVQ a+0(FP), AX
 	MOVQ b+8(FP), CX
 	MOVQ cos+16(FP), DX
@@ -2300,9 +2300,9 @@ block:
 	VZEROUPPER
 	RET
 
-// func turnAVX2(a *float32, b *float32, cos *float32, sin *float32, n int)
+// func rotateAVX2(a *float32, b *float32, cos *float32, sin *float32, n int)
 // Requires: AVX
-TEXT ·turnAVX2(SB), NOSPLIT, $0-40
+TEXT ·rotateAVX2(SB), NOSPLIT, $0-40
 	MOVQ a+0(FP), AX
 	MOVQ b+8(FP), CX
 	MOVQ cos+16(FP), DX
@@ -2366,9 +2366,9 @@ block:
 	VZEROUPPER
 	RET
 
-// func turnAdjacentAVX2(x *float32, cos *float32, sin *float32, n int)
+// func rotateAdjacentAVX2(x *float32, cos *float32, sin *float32, n int)
 // Requires: AVX, AVX2
-TEXT ·turnAdjacentAVX2(SB), NOSPLIT, $0-32
+TEXT ·rotateAdjacentAVX2(SB), NOSPLIT, $0-32
 	MOVQ x+0(FP), AX
 	MOVQ cos+8(FP), CX
 	MOVQ sin+16(FP), DX

@@ -13,18 +13,18 @@ var archVariants = []*Variant{
 			expSumNEON(&s, dst, x, shift, scale, n)
 			return s
 		},
-		add:          addNEON,
-		scale:        scaleNEON,
-		mul:          mulNEON,
-		mulAdd:       mulAddNEON,
-		silu:         siluNEON,
-		sigmoid:      sigmoidNEON,
-		squaredReLU:  squaredReLUNEON,
-		turn:         turnNEON,
-		turnAdjacent: turnAdjacentNEON,
-		encodeF16:    encodeF16NEON,
-		decodeF16:    decodeF16NEON,
-		hadamard:     hadamardNEON,
+		add:            addNEON,
+		scale:          scaleNEON,
+		mul:            mulNEON,
+		mulAdd:         mulAddNEON,
+		silu:           siluNEON,
+		sigmoid:        sigmoidNEON,
+		squaredReLU:    squaredReLUNEON,
+		rotate:         rotateNEON,
+		rotateAdjacent: rotateAdjacentNEON,
+		encodeF16:      encodeF16NEON,
+		decodeF16:      decodeF16NEON,
+		hadamard:       hadamardNEON,
 	}},
 }
 
@@ -61,10 +61,10 @@ func sigmoidNEON(dst, x *float32, n int)
 func squaredReLUNEON(dst, x *float32, n int)
 
 //go:noescape
-func turnNEON(a, b, cos, sin *float32, n int)
+func rotateNEON(a, b, cos, sin *float32, n int)
 
 //go:noescape
-func turnAdjacentNEON(x, cos, sin *float32, n int)
+func rotateAdjacentNEON(x, cos, sin *float32, n int)
 
 //go:noescape
 func encodeF16NEON(dst *byte, src *float32, n int)

@@ -564,8 +564,8 @@ next:
 	BNE next
 	RET
 
-// func turnNEON(a, b, cos, sin *float32, n int)
-TEXT ·turnNEON(SB), NOSPLIT, $0-40
+// func rotateNEON(a, b, cos, sin *float32, n int)
+TEXT ·rotateNEON(SB), NOSPLIT, $0-40
 	MOVD a+0(FP), R0
 	MOVD b+8(FP), R1
 	MOVD cos+16(FP), R2
@@ -599,8 +599,8 @@ next:
 	BNE next
 	RET
 
-// func turnAdjacentNEON(x, cos, sin *float32, n int)
-TEXT ·turnAdjacentNEON(SB), NOSPLIT, $0-32
+// func rotateAdjacentNEON(x, cos, sin *float32, n int)
+TEXT ·rotateAdjacentNEON(SB), NOSPLIT, $0-32
 	MOVD x+0(FP), R0
 	MOVD cos+8(FP), R1
 	MOVD sin+16(FP), R2

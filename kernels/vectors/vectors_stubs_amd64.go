@@ -175,14 +175,14 @@ func squaredGradAVX512(dst *float32, grad *float32, x *float32, n int)
 //go:noescape
 func adamWAVX512(w *float32, grad *float32, first *float32, second *float32, s *[9]float32, n int)
 
-// turnAVX512 does n ≥ 1 blocks.
+// rotateAVX512 does n ≥ 1 blocks.
 //
 //	for i := range 32 * n {
 //		a[i], b[i] = float32(a[i]*cos[i])-float32(b[i]*sin[i]), float32(a[i]*sin[i])+float32(b[i]*cos[i])
 //	}
 //
 //go:noescape
-func turnAVX512(a *float32, b *float32, cos *float32, sin *float32, n int)
+func rotateAVX512(a *float32, b *float32, cos *float32, sin *float32, n int)
 
 // sumAVX2 does n ≥ 1 blocks.
 //
@@ -355,16 +355,16 @@ func squaredGradAVX2(dst *float32, grad *float32, x *float32, n int)
 //go:noescape
 func adamWAVX2(w *float32, grad *float32, first *float32, second *float32, s *[9]float32, n int)
 
-// turnAVX2 does n ≥ 1 blocks.
+// rotateAVX2 does n ≥ 1 blocks.
 //
 //	for i := range 32 * n {
 //		a[i], b[i] = float32(a[i]*cos[i])-float32(b[i]*sin[i]), float32(a[i]*sin[i])+float32(b[i]*cos[i])
 //	}
 //
 //go:noescape
-func turnAVX2(a *float32, b *float32, cos *float32, sin *float32, n int)
+func rotateAVX2(a *float32, b *float32, cos *float32, sin *float32, n int)
 
-// turnAdjacentAVX2 does n ≥ 1 blocks of pairs.
+// rotateAdjacentAVX2 does n ≥ 1 blocks of pairs.
 //
 //	for i := range 32 * n {
 //		u, v := x[2*i], x[2*i+1]
@@ -372,7 +372,7 @@ func turnAVX2(a *float32, b *float32, cos *float32, sin *float32, n int)
 //	}
 //
 //go:noescape
-func turnAdjacentAVX2(x *float32, cos *float32, sin *float32, n int)
+func rotateAdjacentAVX2(x *float32, cos *float32, sin *float32, n int)
 
 // encodeF16AVX2 does n ≥ 1 blocks: half.Encode.
 //

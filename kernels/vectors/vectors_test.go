@@ -96,11 +96,11 @@ var operations = []operation{
 	{"SumAbs", 1, func(v *Variant, x [4][]float32) { sumTo(x[0], v.SumAbs(x[1], shift)) }, nil, 0},
 	{"Dot", 1, func(v *Variant, x [4][]float32) { sumTo(x[0], v.Dot(x[1], x[2])) }, nil, 0},
 	{"Max", 1, func(v *Variant, x [4][]float32) { sumTo(x[0], float64(v.Max(x[1]))) }, nil, 0},
-	{"Turn", 2, func(v *Variant, x [4][]float32) { v.Turn(x[0], x[1], x[2], x[3]) },
+	{"Rotate", 2, func(v *Variant, x [4][]float32) { v.Rotate(x[0], x[1], x[2], x[3]) },
 		func(x [4]float64) []float64 { return []float64{x[0]*x[2] - x[1]*x[3], x[0]*x[3] + x[1]*x[2]} }, 3},
-	{"TurnAdjacent", 1, func(v *Variant, x [4][]float32) {
+	{"RotateAdjacent", 1, func(v *Variant, x [4][]float32) {
 		pairs := len(x[0]) / 2
-		v.TurnAdjacent(x[0][:2*pairs], x[1][:pairs], x[2][:pairs])
+		v.RotateAdjacent(x[0][:2*pairs], x[1][:pairs], x[2][:pairs])
 	}, nil, 0},
 	{"EncodeF16", 1, func(v *Variant, x [4][]float32) { v.EncodeF16(bytesOf(x[0]), x[1]) }, nil, 0},
 	{"DecodeF16", 1, func(v *Variant, x [4][]float32) { v.DecodeF16(x[0], bytesOf(x[1])) }, nil, 0},
@@ -120,7 +120,7 @@ func bytesOf(x []float32) []byte {
 }
 
 // apart are operations whose results must not be written over their arguments.
-var apart = []string{"RMSNormGradient", "TurnAdjacent", "EncodeF16", "DecodeF16"}
+var apart = []string{"RMSNormGradient", "RotateAdjacent", "EncodeF16", "DecodeF16"}
 
 // sumTo writes a sum to two floats, all of its bits that may differ.
 func sumTo(x []float32, sum float64) {
@@ -306,10 +306,10 @@ func TestTurnsAndTransforms(t *testing.T) {
 		for i := range cos {
 			x[2*i], x[2*i+1], cos[i], sin[i] = float32(i), 1, 0.5, 2
 		}
-		v.TurnAdjacent(x, cos, sin)
+		v.RotateAdjacent(x, cos, sin)
 		for i := range cos {
 			if u := float32(i); x[2*i] != u/2-2 || x[2*i+1] != 2*u+0.5 {
-				t.Errorf("pair %d was turned to (%v, %v)", i, x[2*i], x[2*i+1])
+				t.Errorf("pair %d was rotated to (%v, %v)", i, x[2*i], x[2*i+1])
 			}
 		}
 		four := []float32{1, 2, 3, 5}

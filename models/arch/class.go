@@ -6,16 +6,16 @@ import "onebit/formats"
 // granted: a config.json need not have what is its class's default. Architectures
 // that differ in their activation only may share a class: hidden_act tells them apart.
 type Class struct {
-	Name       string // in config.json's architectures
-	Activation Activation
-	Context    int
-	HeadDim    int // 0: Hidden/Heads
-	Eps        float32
-	RopeBase   float32
-	Turned     float32 // the share of a head that the rotary embedding turns; 0: all, always
-	Delta      Delta   // of the gated delta nets; zero: there are none
-	Tied       bool    // the embedding is the head
-	GateLimit  float32 // see Config
+	Name         string // in config.json's architectures
+	Activation   Activation
+	Context      int
+	HeadDim      int // 0: Hidden/Heads
+	Eps          float32
+	RopeBase     float32
+	RotaryFactor float32 // the share of a head that the rotary embedding rotates; 0: all, always
+	Delta        Delta   // of the gated delta nets; zero: there are none
+	Tied         bool    // the embedding is the head
+	GateLimit    float32 // see Config
 	// ByRow is what projections and experts are packed to, exactly: each of their rows is
 	// floats of -s, 0 and +s with a scale of its own; nil: they are not.
 	ByRow *formats.Type

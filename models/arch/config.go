@@ -65,8 +65,8 @@ func (c Config) Attends(block int) bool {
 	return c.Delta.Interval == 0 || (block+1)%c.Delta.Interval == 0
 }
 
-// Turned returns how many values of a head the rotary embedding turns.
-func (c Config) Turned() int {
+// RotaryDim returns how many values of a head the rotary embedding rotates.
+func (c Config) RotaryDim() int {
 	if c.RopeDim > 0 {
 		return c.RopeDim
 	}

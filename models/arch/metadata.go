@@ -58,7 +58,7 @@ const (
 	KeyInnerSize         = "ssm.inner_size"
 	KeyTaps              = "ssm.conv_kernel"
 	KeyNextN             = "nextn_predict_layers"
-	// KeyRopeSections shares the turned pairs among time, height and width. In
+	// KeyRopeSections shares the rotated pairs among time, height and width. In
 	// a text all three are the same position.
 	KeyRopeSections = "rope.dimension_sections"
 )
@@ -79,11 +79,11 @@ func (t *Table) Metadata(c Config) []container.KV {
 		KeyValueLength:        count(c.HeadDim),
 		KeyRMSEpsilon:         container.Of(c.Eps),
 		KeyRopeFreqBase:       container.Of(c.RopeBase),
-		KeyRopeDimensionCount: count(c.Turned()),
+		KeyRopeDimensionCount: count(c.RotaryDim()),
 		KeyEmbeddingScale:     container.Of(c.EmbeddingScale),
 		KeyResidualScale:      container.Of(c.ResidualScale),
 		KeyLogitScale:         container.Of(c.LogitScale),
-		KeyRopeSections:       sections(c.Turned() / 2),
+		KeyRopeSections:       sections(c.RotaryDim() / 2),
 		KeyAttentionInterval:  count(c.Delta.Interval),
 		KeyKeyHeads:           count(c.Delta.KeyHeads),
 		KeyValueHeads:         count(c.Delta.ValueHeads),

@@ -56,8 +56,8 @@ func (r *reader) checkNeutral(t *Table, c Config) {
 	}
 }
 
-// changesNothing tells of values whose effect depends on the rest: a window that the
-// context fits in, and the scale that attention has anyway.
+// changesNothing reports whether a value has no effect beside the others: a window that
+// the context fits in, and attention's default scale.
 func (c Config) changesNothing(key string, x float64) bool {
 	switch key {
 	case KeySlidingWindow:

@@ -25,7 +25,7 @@ var _ = forward.Register(&forward.Architecture{Table: arch.Table{
 	},
 	Keys: llamaKeys,
 	Global: arch.Outside(arch.In(func(c arch.Config, _ int) bool { return c.RopeScaling.Type == arch.Llama3 },
-		arch.Vector("rope_freqs", arch.Divisors, halfTurned),
+		arch.Vector("rope_freqs", arch.Divisors, rotaryPairs),
 	)...),
 	Block: llamaBlock(),
 	// Llama3-8B-1.58 is no chat model, and names no splitter in some files.

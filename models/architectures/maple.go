@@ -39,7 +39,7 @@ var _ = forward.Register(&forward.Architecture{Table: arch.Table{
 	// Every row of its ternary weights has a scale of its own, and the limit of gates is
 	// the program's: modeling_maple.py beside the checkpoint.
 	Classes: []arch.Class{{
-		Name: "MapleForCausalLM", Activation: arch.SiLU, Context: 131072, Eps: 1e-6, RopeBase: 1e4, Turned: 0.5, GateLimit: 7, ByRow: formats.TQ2_0,
+		Name: "MapleForCausalLM", Activation: arch.SiLU, Context: 131072, Eps: 1e-6, RopeBase: 1e4, RotaryFactor: 0.5, GateLimit: 7, ByRow: formats.TQ2_0,
 		Names: map[string][]string{
 			"token_embd": {"word_embeddings"}, "attn_q_norm": {"self_attn.q_norm"}, "attn_k_norm": {"self_attn.k_norm"}, "ffn_gate_inp": {"mlp.gate"},
 			"ffn_gate_exps": {"mlp.experts.*.gate_proj"}, "ffn_up_exps": {"mlp.experts.*.up_proj"}, "ffn_down_exps": {"mlp.experts.*.down_proj"},
@@ -70,7 +70,7 @@ var _ = forward.Register(&forward.Architecture{Table: arch.Table{
 }, Forward: mapleForward})
 
 // mapleForward is the block of ggml-org/llama.cpp src/models/maple.cpp: queries and keys
-// are normalized head by head, whole, before a part of them is turned.
+// are normalized head by head, whole, before a part of them is rotated.
 func mapleForward(b *forward.Block, p *forward.Pass) {
 	p.Norm("attn_norm", p.H, p.X, b.AttnNorm)
 	p.Multiply("attn_qkv", p.H, b.Q.To(p.Q), b.K.To(p.K), b.V.To(p.V))

@@ -23,8 +23,8 @@ var _ = forward.Register(&forward.Architecture{Table: arch.Table{
 	Types:         inTQ2_0(),
 	Keys:          append(slices.Clip(llamaKeys), arch.KeyEmbeddingScale, arch.KeyResidualScale, arch.KeyLogitScale),
 	Global: arch.Outside(arch.In(func(c arch.Config, _ int) bool { return c.RopeScaling.Type == arch.LongRope },
-		arch.Vector("rope_factors_long", arch.Divisors, halfTurned),
-		arch.Vector("rope_factors_short", arch.Divisors, halfTurned),
+		arch.Vector("rope_factors_long", arch.Divisors, rotaryPairs),
+		arch.Vector("rope_factors_short", arch.Divisors, rotaryPairs),
 	)...),
 	Block: llamaBlock(),
 	Text:  arch.Text{Chat: arch.ChatML},
@@ -51,8 +51,8 @@ func inTQ2_0() map[arch.Role]*formats.Type {
 	}
 }
 
-// halfTurned is the number of pairs that the rotary embedding turns.
-func halfTurned(c arch.Config) int { return c.Turned() / 2 }
+// rotaryPairs is the number of pairs that the rotary embedding rotates.
+func rotaryPairs(c arch.Config) int { return c.RotaryDim() / 2 }
 
 // minicpm returns what all sizes share: the factors are 12, 1.4/√blocks and
 // hidden/256.

@@ -92,7 +92,7 @@ func deltaChannels(c arch.Config) int { return c.Delta.Channels() }
 // models/qwen3_5/configuration_qwen3_5.py. Changes: ggml-org/llama.cpp conversion/qwen.py.
 func qwen35Classes() []arch.Class {
 	text := arch.Class{
-		Name: "Qwen3_5ForCausalLM", Activation: arch.SiLU, Context: 32768, HeadDim: 256, Eps: 1e-6, RopeBase: 1e4, Turned: 0.25,
+		Name: "Qwen3_5ForCausalLM", Activation: arch.SiLU, Context: 32768, HeadDim: 256, Eps: 1e-6, RopeBase: 1e4, RotaryFactor: 0.25,
 		Delta:     arch.Delta{Interval: 4, KeyHeads: 16, ValueHeads: 32, HeadDim: 128, Taps: 4},
 		LeftAlone: []arch.LeftAlone{{Prefix: "mtp.", What: "predicts further tokens (MTP)"}},
 		Names: map[string][]string{

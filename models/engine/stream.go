@@ -194,7 +194,7 @@ func (KV) isState()    {}
 func (Delta) isState() {}
 
 // A Rope is a table of the rotary embedding: at position p, pair i of a head is
-// turned by the angle p·Freq[i], and multiplied by Magnitude.
+// rotated by the angle p·Freq[i], and multiplied by Magnitude.
 type Rope struct {
 	Freq      []float64 // at most half as many as a head is wide
 	Magnitude float64

@@ -10,7 +10,7 @@ import (
 // NewRope returns the rotary position embedding (Su et al., arXiv:2104.09864)
 // of a model's heads, or of their first values, with YaRN's attention temperature as its magnitude.
 func NewRope(c arch.Config, adjacent bool) engine.Rope {
-	dim := c.Turned()
+	dim := c.RotaryDim()
 	r := engine.Rope{Freq: make([]float64, dim/2), Magnitude: 1, Head: c.HeadDim, Adjacent: adjacent}
 	base := float64(c.RopeBase)
 	for i := range r.Freq {

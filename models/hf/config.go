@@ -65,12 +65,12 @@ const (
 	keyArchitectures = "architectures"
 	keyQuantization  = "quantization_config"
 	keyLayerTypes    = "layer_types"
-	keyTurned        = "partial_rotary_factor"
+	keyRotaryFactor  = "partial_rotary_factor"
 	keyShortFactor   = "short_factor"
 	keyLongFactor    = "long_factor"
 	keyLowFactor     = "low_freq_factor"
 	keyHighFactor    = "high_freq_factor"
-	keyWholeUnturned = "nope_on_global_attention"
+	keyNoPEGlobal    = "nope_on_global_attention"
 )
 
 // mostConfig is far more bytes than any config.json has.
@@ -208,8 +208,8 @@ func (r *configReader) read() config {
 		if c.Sliding.Window = r.count(arch.KeySlidingWindow); c.Sliding.Window == 0 {
 			r.fail(configKeys[arch.KeySlidingWindow], "is 0, and blocks would look at nothing")
 		}
-		if !r.flag(keyWholeUnturned, false) {
-			r.fail(keyWholeUnturned, "is false: positions in blocks that look at the whole text are not supported")
+		if !r.flag(keyNoPEGlobal, false) {
+			r.fail(keyNoPEGlobal, "is false: positions in blocks that look at the whole text are not supported")
 		}
 	}
 	c.KVHeads = r.countOr(arch.KeyHeadCountKV, c.Heads)
@@ -217,7 +217,7 @@ func (r *configReader) read() config {
 		c.HeadDim = c.Hidden / c.Heads
 	}
 	c.HeadDim = r.countOr(arch.KeyKeyLength, c.HeadDim)
-	share := r.rope(&c, class.Turned)
+	share := r.rope(&c, class.RotaryFactor)
 	c.RopeDim = r.ropeDim(share, c.HeadDim)
 	switch long := c.RopeScaling.Type == arch.LongRope; {
 	case slices.Contains(out.table.Keys, arch.KeyEmbeddingScale):
@@ -315,14 +315,14 @@ func (r *configReader) quantization() (scaleDivides bool) {
 
 // rope reads the rotary embedding's base and scaling: rope_theta beside
 // rope_scaling, or both in rope_parameters, as since transformers 5. It returns the
-// share of a head that is turned: all of it unless the class has one.
+// share of a head that is rotated: all of it unless the class has one.
 func (r *configReader) rope(c *arch.Config, share float32) float32 {
 	parts := share > 0
 	if !parts {
 		share = 1
 	}
-	if r.value(keyTurned, &share); !parts && share != 1 {
-		r.fail(keyTurned, "%v is not supported in this class, only 1", share)
+	if r.value(keyRotaryFactor, &share); !parts && share != 1 {
+		r.fail(keyRotaryFactor, "%v is not supported in this class, only 1", share)
 	}
 	name, keys := r.ropeKeys()
 	if keys == nil {
@@ -338,10 +338,10 @@ func (r *configReader) rope(c *arch.Config, share float32) float32 {
 	in.value("original_max_position_embeddings", &original)
 	known := []string{"rope_type", "type", "rope_theta", "factor", "original_max_position_embeddings"}
 	if parts {
-		in.value(keyTurned, &share)
+		in.value(keyRotaryFactor, &share)
 		// A text's tokens have one position, whatever part of a pair is for time,
 		// height or width.
-		known = append(known, keyTurned, "mrope_section", "mrope_interleaved")
+		known = append(known, keyRotaryFactor, "mrope_section", "mrope_interleaved")
 	}
 	switch kind {
 	case arch.LongRope:
@@ -382,14 +382,14 @@ func (r *configReader) ropeKeys() (name string, keys map[string]json.RawMessage)
 	return name, keys
 }
 
-// usualRope says whether a key of the scaling says what is done anyway: saved
-// configurations spell out their class's defaults. Source:
+// usualRope reports whether a key of the scaling has its default: saved configurations
+// spell out those of their class. Source:
 // huggingface/transformers modeling_rope_utils.py.
 func usualRope(key string, value json.RawMessage) bool {
 	var x any
 	if json.Unmarshal(value, &x) != nil {
 		return false
 	}
-	usual := map[string]any{"beta_fast": float64(arch.YaRNFast), "beta_slow": float64(arch.YaRNSlow), keyTurned: 1.0, "truncate": true}
+	usual := map[string]any{"beta_fast": float64(arch.YaRNFast), "beta_slow": float64(arch.YaRNSlow), keyRotaryFactor: 1.0, "truncate": true}
 	return x == nil || usual[key] != nil && x == usual[key]
 }

@@ -19,7 +19,7 @@ func FuzzConfig(f *testing.F) {
 "num_experts_per_tok":1,"moe_intermediate_size":4,"sliding_window":8,"nope_on_global_attention":true,"layer_types":["sliding_attention","full_attention"]}`))
 	tables := []*arch.Table{
 		{Name: "c", Activation: arch.SiLU, Keys: []string{arch.KeyExpertCount, arch.KeySlidingPattern, arch.KeyGateLimit}, Classes: []arch.Class{
-			{Name: "MapleForCausalLM", Activation: arch.SiLU, Context: 2048, Eps: 1e-6, RopeBase: 1e4, Turned: 0.5, GateLimit: 7}}},
+			{Name: "MapleForCausalLM", Activation: arch.SiLU, Context: 2048, Eps: 1e-6, RopeBase: 1e4, RotaryFactor: 0.5, GateLimit: 7}}},
 		{Name: "a", Activation: arch.ReLU2, Classes: []arch.Class{
 			{Name: "BitNetForCausalLM", Activation: arch.ReLU2, Context: 2048, Eps: 1e-5, RopeBase: 5e5},
 			{Name: "BitnetForCausalLM", Activation: arch.ReLU2, Context: 2048, Eps: 1e-6, RopeBase: 1e4}}},

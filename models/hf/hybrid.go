@@ -20,7 +20,7 @@ func (r *configReader) ropeDim(share float32, head int) int {
 	n := int(float32(head) * share)
 	switch {
 	case !(share > 0 && share <= 1) || n == 0:
-		r.fail(keyTurned, "%v of a head that is %d wide cannot be turned", share, head)
+		r.fail(keyRotaryFactor, "%v of a head that is %d wide cannot be turned", share, head)
 		return 0
 	case n == head:
 		return 0

@@ -22,8 +22,8 @@ var blockNames = map[string][]string{
 	"ffn_down":    {"mlp.down_proj"},
 }
 
-// globalNames are theirs of what is outside of the blocks, without what stands before
-// all but the head's.
+// globalNames are the names of tensors outside of the blocks, without the prefix that
+// all but the head's have.
 var globalNames = map[string]string{
 	arch.EmbeddingTensor:  "embed_tokens.weight",
 	arch.OutputNormTensor: "norm.weight",

@@ -49,7 +49,7 @@ func (r *configReader) longRope(c arch.Config) []divisors {
 		if in.err != nil {
 			r.fail(name, "%s", in.err.(*ConfigError).Msg)
 		}
-		if want := c.Turned() / 2; len(d.values) != want {
+		if want := c.RotaryDim() / 2; len(d.values) != want {
 			r.fail(name, "%s has %d elements, and the rotary embedding turns %d pairs", term.Quote(d.key), len(d.values), want)
 		}
 	}
@@ -72,12 +72,12 @@ func (r *configReader) llama3(c arch.Config) []divisors {
 	if !(high > low) {
 		r.fail(name, "%s of %v is not above the %s of %v", keyHighFactor, high, keyLowFactor, low)
 	}
-	if r.err != nil || c.Turned() > 1<<16 {
+	if r.err != nil || c.RotaryDim() > 1<<16 {
 		return nil
 	}
-	d := divisors{name: arch.FrequencyTensor, values: make([]float32, c.Turned()/2)}
+	d := divisors{name: arch.FrequencyTensor, values: make([]float32, c.RotaryDim()/2)}
 	for i := range d.values {
-		frequency := math.Pow(float64(c.RopeBase), -2*float64(i)/float64(c.Turned()))
+		frequency := math.Pow(float64(c.RopeBase), -2*float64(i)/float64(c.RotaryDim()))
 		turns := original * frequency / (2 * math.Pi)
 		kept := min(max((turns-low)/(high-low), 0), 1)
 		d.values[i] = float32(1 / (kept + (1-kept)/factor))

@@ -13,9 +13,9 @@ const (
 	WindowsAll      Mistake = "windows in every block"
 	WindowsNone     Mistake = "windows in no block"
 	WindowsShifted  Mistake = "the first block of a pattern looking at all, and not the last"
-	TurnedAll       Mistake = "the rotary embedding in blocks that look at all"
-	TurnedNone      Mistake = "the rotary embedding in no block"
-	TurnedFirst     Mistake = "norms of heads behind the rotary embedding"
+	RotatedAll      Mistake = "the rotary embedding in blocks that look at all"
+	RotatedNone     Mistake = "the rotary embedding in no block"
+	RotatedFirst    Mistake = "norms of heads behind the rotary embedding"
 	LastHalf        Mistake = "the rotary embedding turning the last values of heads"
 	Adjacent        Mistake = "the rotary embedding turning adjacent pairs"
 	NarrowScore     Mistake = "scores divided by the root of the turned values"
@@ -51,9 +51,9 @@ func (m *Model) slides() bool {
 // turns reports whether the block in progress has a rotary embedding.
 func (m *Model) turns() bool {
 	switch {
-	case m.config.Sliding.Window == 0 || m.makes(TurnedAll):
+	case m.config.Sliding.Window == 0 || m.makes(RotatedAll):
 		return true
-	case m.makes(TurnedNone):
+	case m.makes(RotatedNone):
 		return false
 	}
 	return m.slides()

@@ -343,7 +343,7 @@ func (w *writer) configJSON() map[string]any {
 		return out
 	}
 	delete(out, "rope_theta")
-	out["rope_parameters"] = map[string]any{"rope_type": "default", "rope_theta": float(c.RopeBase), "partial_rotary_factor": float64(c.Turned()) / float64(c.HeadDim),
+	out["rope_parameters"] = map[string]any{"rope_type": "default", "rope_theta": float(c.RopeBase), "partial_rotary_factor": float64(c.RotaryDim()) / float64(c.HeadDim),
 		"mrope_interleaved": true, "mrope_section": []int{11, 11, 10}}
 	out["linear_num_key_heads"], out["linear_num_value_heads"] = c.Delta.KeyHeads, c.Delta.ValueHeads
 	out["linear_key_head_dim"], out["linear_value_head_dim"] = c.Delta.HeadDim, c.Delta.HeadDim

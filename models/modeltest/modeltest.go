@@ -171,30 +171,30 @@ func (m *Model) attention(x [][]float64, name func(string) string) [][]float64 {
 		k = append(k, heads(apply(m.w[name("attn_k")], x[t]), c.HeadDim))
 		v = append(v, heads(apply(m.w[name("attn_v")], x[t]), c.HeadDim))
 		for i := range q[t] {
-			q[t][i] = m.normedAndTurned(q[t][i], name("attn_q_norm"), t)
+			q[t][i] = m.normedAndRotated(q[t][i], name("attn_q_norm"), t)
 		}
 		for i := range k[t] {
-			k[t][i] = m.normedAndTurned(k[t][i], name("attn_k_norm"), t)
+			k[t][i] = m.normedAndRotated(k[t][i], name("attn_k_norm"), t)
 		}
 	}
 	return m.attend(q, k, v)
 }
 
-// normedAndTurned is what becomes of a head of queries or keys.
-func (m *Model) normedAndTurned(z []float64, gain string, position int) []float64 {
+// normedAndRotated is what becomes of a head of queries or keys.
+func (m *Model) normedAndRotated(z []float64, gain string, position int) []float64 {
 	turn := func(z []float64) []float64 {
 		if m.turns() {
 			return m.rope(z, position)
 		}
 		return z
 	}
-	if m.makes(TurnedFirst) {
+	if m.makes(RotatedFirst) {
 		z = turn(z)
 	}
 	if m.w[gain] != nil && !m.makes(NoHeadNorm) {
 		z = m.norm(z, gain)
 	}
-	if m.makes(TurnedFirst) {
+	if m.makes(RotatedFirst) {
 		return z
 	}
 	return turn(z)
@@ -232,7 +232,7 @@ func (m *Model) attend(q, k, v [][][]float64) [][]float64 {
 }
 
 // rope turns the pairs (z[i], z[i+d/2]), or LLaMA's (z[2i], z[2i+1]), as complex numbers, by position
-// times θ_i = base^(-2i/d), d the number of values that are turned.
+// times θ_i = base^(-2i/d), d the number of values that are rotated.
 func (m *Model) rope(z []float64, position int) []float64 {
 	c, d := m.config, len(z)
 	if c.RopeDim > 0 && !m.makes(WholeRope) {
@@ -250,8 +250,8 @@ func (m *Model) rope(z []float64, position int) []float64 {
 		if m.arch == "llama" || m.arch == "minicpm" || m.makes(Adjacent) {
 			a, b = 2*i, 2*i+1
 		}
-		turned := complex(z[a], z[b]) * complex(math.Cos(angle), math.Sin(angle)) * complex(magnitude, 0)
-		out[a], out[b] = real(turned), imag(turned)
+		rotated := complex(z[a], z[b]) * complex(math.Cos(angle), math.Sin(angle)) * complex(magnitude, 0)
+		out[a], out[b] = real(rotated), imag(rotated)
 	}
 	return out
 }

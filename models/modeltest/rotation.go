@@ -35,12 +35,12 @@ func (m *Model) unfoldRows(r *arch.Rotation, rows [][]float64, grouped bool) [][
 	out := make([][]float64, len(rows))
 	for i, row := range rows {
 		signs := r.Signs[len(row)]
-		turned := hadamard(signed(row, signs, m.makes(SignsLast)), block)
-		turned = signed(turned, signs, !m.makes(SignsLast))
+		rotated := hadamard(signed(row, signs, m.makes(SignsLast)), block)
+		rotated = signed(rotated, signs, !m.makes(SignsLast))
 		if grouped {
-			turned = m.tiled(turned)
+			rotated = m.tiled(rotated)
 		}
-		out[i] = turned
+		out[i] = rotated
 	}
 	return out
 }

@@ -35,7 +35,7 @@ type Source interface {
 	// model's own.
 	Rotation() (*arch.Rotation, error)
 	// Metadata returns what a GGUF file of the model says about it, its
-	// tokenizer included. With an error it is what there is without that.
+	// tokenizer included. With an error it is all but that.
 	Metadata() ([]container.KV, error)
 	// Tokenizer makes the model's. It keeps nothing of the source.
 	Tokenizer() (*tokenizer.Tokenizer, error)

@@ -85,7 +85,7 @@ func (m *model) reordered(t formats.Tensor) (formats.Tensor, error) {
 		return t, err
 	}
 	rows, cols := t.Dims()
-	half := m.Turned() / 2
+	half := m.RotaryDim() / 2
 	out := slices.Clone(values)
 	for head := 0; head+m.HeadDim <= rows; head += m.HeadDim {
 		for i := range half {
@@ -329,7 +329,7 @@ func (m *model) hasAny(of func(*formats.Type) bool) bool {
 	return false
 }
 
-// rotated reports whether a tensor's outputs are turned by the rotary embedding.
+// rotated reports whether a tensor's outputs are rotated by the rotary embedding.
 func (m *model) rotated(name string) bool {
 	var block int
 	var rest string

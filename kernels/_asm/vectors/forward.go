@@ -8,9 +8,9 @@ import (
 	"onebit/kernels/_asm/asm"
 )
 
-// turn writes the rotation of pairs that lie in two slices.
-func (t target) turn() {
-	t.loop("turn", "func(a, b, cos, sin *float32, n int)", []string{"a", "b", "cos", "sin"},
+// rotate writes the rotation of pairs that lie in two slices.
+func (t target) rotate() {
+	t.loop("rotate", "func(a, b, cos, sin *float32, n int)", []string{"a", "b", "cos", "sin"},
 		"a[i], b[i] = float32(a[i]*cos[i])-float32(b[i]*sin[i]), float32(a[i]*sin[i])+float32(b[i]*cos[i])",
 		func() (func(int, func(int) operand.Mem), func()) {
 			return func(_ int, at func(int) operand.Mem) {
@@ -28,9 +28,9 @@ func (t target) turn() {
 		})
 }
 
-// turnAdjacent writes the rotation of pairs that lie in one slice: a register of cosines is for two of pairs.
-func (t target) turnAdjacent() {
-	t.Func("turnAdjacentAVX2", "func(x, cos, sin *float32, n int)", "turnAdjacentAVX2 does n ≥ 1 blocks of pairs.",
+// rotateAdjacent writes the rotation of pairs that lie in one slice: a register of cosines is for two of pairs.
+func (t target) rotateAdjacent() {
+	t.Func("rotateAdjacentAVX2", "func(x, cos, sin *float32, n int)", "rotateAdjacentAVX2 does n ≥ 1 blocks of pairs.",
 		"",
 		"\tfor i := range 32 * n {",
 		"\t\tu, v := x[2*i], x[2*i+1]",

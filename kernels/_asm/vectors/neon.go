@@ -44,14 +44,14 @@ func GenerateNEON(p *neon.Program) {
 		2* fmax v0{}.4s, v0{}.4s, v4.4s
 		2* fmul v0{}.4s, v0{}.4s, v0{}.4s
 		FSTPQ (F0, F1), (R0)`)
-	turns(p)
+	rotations(p)
 	halvesNEON(p)
 	hadamardNEON(p)
 }
 
-// turns writes the rotations of pairs that lie in two slices, and in one.
-func turns(p *neon.Program) {
-	loop(p, "turnNEON", "a=R0 b=R1 cos=R2 sin=R3 n=R4", "", 4, `
+// rotations writes the rotations of pairs that lie in two slices, and in one.
+func rotations(p *neon.Program) {
+	loop(p, "rotateNEON", "a=R0 b=R1 cos=R2 sin=R3 n=R4", "", 4, `
 		4* FLDPQ (R0{}), (F0{2}, F1{2})
 		2* {
 			fmul v16{}.4s, v0{}.4s, v4{}.4s
@@ -63,7 +63,7 @@ func turns(p *neon.Program) {
 		}
 		FSTPQ (F16, F17), (R0)
 		FSTPQ (F20, F21), (R1)`)
-	loop(p, "turnAdjacentNEON", "x=R0 cos=R1 sin=R2 n=R3", "", 3, `
+	loop(p, "rotateAdjacentNEON", "x=R0 cos=R1 sin=R2 n=R3", "", 3, `
 		ADD $32, R0, R4
 		VLD2 (R0), [V0.S4, V1.S4]
 		VLD2 (R4), [V2.S4, V3.S4]

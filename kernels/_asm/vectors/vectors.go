@@ -19,9 +19,9 @@ func Generate(p *asm.Program) {
 	} {
 		t.sums()
 		t.maps()
-		t.turn()
+		t.rotate()
 	}
-	target{p, "AVX2", 8, p.YMM}.turnAdjacent()
+	target{p, "AVX2", 8, p.YMM}.rotateAdjacent()
 	halves(p)
 	hadamard(p)
 }

@@ -60,8 +60,8 @@ func (s *stream) newAttention() *attention {
 	return a
 }
 
-// resize makes room for rows. Only those who call Start with more than a
-// session's batch make it grow.
+// resize makes room for rows. Only a caller of start with more than a
+// session's batch makes it grow.
 func (a *attention) resize(kv *cache, rows int) {
 	a.queries, a.answers = grow(a.queries, rows*kv.dim), grow(a.answers, rows*kv.dim)
 	a.scores, a.states = grow(a.scores, rows*cacheTile), grow(a.states, rows)

@@ -48,13 +48,13 @@ func (e *Engine) Check() error {
 	return nil
 }
 
-// An unchecked tensor is one that nobody has looked at, and mark says that somebody has.
+// An unchecked tensor is one that was not looked at yet, and mark says that it was.
 type unchecked struct {
 	tensor *formats.Tensor
 	mark   func()
 }
 
-// markChecked says that somebody has looked at m's weights.
+// markChecked says that m's weights were looked at.
 func (e *Engine) markChecked(m *matrix) {
 	if !m.checked.Swap(true) && m.weights.Load() != nil {
 		e.unchecked.Add(-1)

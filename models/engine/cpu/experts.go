@@ -90,7 +90,7 @@ func (e *Engine) ExpertBytes() (met, all int64) {
 	return met, all
 }
 
-// markExpertsChecked says that somebody has looked at all of x's weights.
+// markExpertsChecked says that all of x's weights were looked at.
 func (e *Engine) markExpertsChecked(x *experts) {
 	if !x.checked.Swap(true) {
 		e.unchecked.Add(-1)
@@ -184,7 +184,7 @@ func (s *stream) MultiplyExperts(op string, x, chosen engine.Buffer, products []
 	}
 	columns, n := in.data, 1
 	if in.n == 1 {
-		if own := in.width > products[0].Weight.(*experts).cols; own {
+		if in.width > products[0].Weight.(*experts).cols { // an input for each expert
 			n = used
 		}
 		s.routeOne(choice.data[:used], products, n)

@@ -12,7 +12,7 @@ func (s *stream) Lengthen(n int) error {
 		return fmt.Errorf("cannot lengthen a text of %d tokens: want a multiple of %d", s.position, cacheTile)
 	}
 	for _, kv := range s.caches {
-		kv.reach(n)
+		kv.grow(n)
 	}
 	if s.whole != nil {
 		s.whole.repeat(tilesOf(s.position), tilesOf(n))

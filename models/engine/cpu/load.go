@@ -135,8 +135,8 @@ func (e *Engine) matrix(t formats.Tensor) (*matrix, error) {
 	m.weights.Store(w)
 	switch {
 	case e.options.Packing == Stream && !e.source.InPlace():
-		m.lent = &loan{users: 1}
-		e.giveBack(m)
+		m.pins = &pins{users: 1}
+		e.unpin(m)
 	case w.variant.Layout != kernels.Native || e.options.Packing == Stream:
 		e.release(t.Name)
 	}

@@ -61,27 +61,27 @@ func (e *Engine) Taken() (weights, streams, promised int64) {
 	return weights, e.streams.taken.Load(), e.streams.promised.Load()
 }
 
-// reach says that positions below end are about to be written.
-func (kv *cache) reach(end int) {
+// grow says that positions below end are about to be written.
+func (kv *cache) grow(end int) {
 	if tiles := min(tilesOf(end), tilesOf(kv.capacity)); tiles > kv.reached {
-		kv.turn(tiles)
+		kv.count(tiles)
 	}
 }
 
-// turn counts so many tiles as taken.
-func (kv *cache) turn(tiles int) {
+// count counts so many tiles as taken.
+func (kv *cache) count(tiles int) {
 	kv.ledger.taken.Add(int64((tiles - kv.reached) * kv.layerBytes()))
 	kv.reached = tiles
 }
 
-// giveBack returns the memory behind the first n positions to the system, but for
-// the rest of their tile and the tile behind it: those who go back a few tokens and
-// forth again, as in speculation, would have it cleared each time. It is a hint:
+// shrink returns the memory behind the first n positions to the system, but for
+// the rest of their tile and the tile behind it, which would be cleared each time that
+// speculation goes back a few tokens and forth again. It is a hint:
 // where it fails, memory stays in use.
-func (kv *cache) giveBack(n int) {
+func (kv *cache) shrink(n int) {
 	if keep := min(tilesOf(n)+1, tilesOf(kv.capacity)); keep < kv.reached {
 		_ = kv.mem.Shrink(keep * kv.layerBytes())
-		kv.turn(keep)
+		kv.count(keep)
 	}
 }
 
@@ -94,7 +94,7 @@ func (kv *cache) open(l *ledger) {
 // close frees it.
 func (kv *cache) close() error {
 	if kv.mem.Bytes() != nil {
-		kv.turn(0)
+		kv.count(0)
 		kv.ledger.promised.Add(-int64(len(kv.data)))
 	}
 	return kv.mem.Free()

@@ -92,7 +92,7 @@ func (s *stream) gather(in *buffer, products []engine.Product, w *work) {
 		if len(s.products) > 0 && m.Variant().Scheme != s.products[0].Variant.Scheme {
 			return
 		}
-		now, err := s.engine.borrow(m)
+		now, err := s.engine.pin(m)
 		if err != nil {
 			s.failed = err
 		}

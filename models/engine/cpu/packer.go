@@ -42,8 +42,8 @@ func (p *packer) stop() error {
 	return p.err
 }
 
-// repack brings a matrix into the layout of the variant chosen for it. Who
-// still reads the old weights may: the file keeps them mapped, and released
+// repack brings a matrix into the layout of the variant chosen for it. Products in
+// progress may read the old weights: the file keeps them mapped, and released
 // pages are read again.
 func (e *Engine) repack(m *matrix) error {
 	if m.converted() {

@@ -66,7 +66,7 @@ func (r *ring) truncate(n int) {
 	}
 }
 
-// mark remembers what there is at a position.
+// mark keeps a copy of all tiles, of a position.
 func (r *ring) mark(position int) {
 	if r != nil {
 		r.marked = append(slices.Grow(r.marked[:0], len(r.data)), r.data[:r.reached*r.layerBytes()]...)

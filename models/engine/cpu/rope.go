@@ -19,9 +19,9 @@ func (v *Vectors) rotate(x, cos, sin []float32, r *engine.Rope) {
 	half, head := len(cos), r.HeadDim()
 	for ; len(x) >= head; x = x[head:] {
 		if r.Adjacent {
-			v.TurnAdjacent(x[:2*half], cos, sin)
+			v.RotateAdjacent(x[:2*half], cos, sin)
 		} else {
-			v.Turn(x[:half], x[half:2*half], cos, sin)
+			v.Rotate(x[:half], x[half:2*half], cos, sin)
 		}
 	}
 }

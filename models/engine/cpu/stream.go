@@ -87,7 +87,7 @@ type stream struct {
 type buffer struct {
 	width, n int
 	data     []float32 // n × width
-	lent     []*buffer // columns: see Column
+	columns  []*buffer // each as a buffer: see Column
 }
 
 // Width returns the number of values in a column.
@@ -106,11 +106,11 @@ func (s *stream) Column(b engine.Buffer, c int) engine.Buffer {
 	if from.n != s.n {
 		from.resize(s.n)
 	}
-	for len(from.lent) <= c {
-		from.lent = append(from.lent, &buffer{width: from.width, n: 1})
+	for len(from.columns) <= c {
+		from.columns = append(from.columns, &buffer{width: from.width, n: 1})
 	}
-	from.lent[c].data = from.data[c*from.width:][:from.width:from.width]
-	return from.lent[c]
+	from.columns[c].data = from.data[c*from.width:][:from.width:from.width]
+	return from.columns[c]
 }
 
 func grow[T any](s []T, n int) []T {
@@ -222,7 +222,7 @@ func (s *stream) Begin(n int) {
 	s.n = n
 	s.looking = s.engine.unchecked.Load() > 0
 	for _, kv := range s.caches {
-		kv.reach(s.position + n)
+		kv.grow(s.position + n)
 	}
 	half := len(s.rope.Freq)
 	s.cos, s.sin = grow(s.cos, n*half), grow(s.sin, n*half)
@@ -234,7 +234,7 @@ func (s *stream) Begin(n int) {
 // Enter lets go of what the block before has read, if the model is streamed.
 func (s *stream) Enter(block int) {
 	for _, m := range s.touched {
-		s.engine.giveBack(m)
+		s.engine.unpin(m)
 	}
 	s.touched = s.touched[:0]
 	s.block = block
@@ -272,7 +272,7 @@ func (s *stream) Truncate(n int) error {
 	s.ring.truncate(n)
 	s.position = n
 	for _, kv := range s.caches {
-		kv.giveBack(n)
+		kv.shrink(n)
 	}
 	return nil
 }

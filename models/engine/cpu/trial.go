@@ -86,6 +86,6 @@ func (t *trial) Close() error { return errors.Join(t.matrix.Close(), t.mem.Free(
 
 // MultiplyOne implements engine.HeadTrier.
 func (e *Engine) MultiplyOne(dst []float32, w engine.Weight, x []float32) {
-	now, _ := e.borrow(w.(*matrix)) // the source has it in place
+	now, _ := e.pin(w.(*matrix)) // the source has it in place
 	e.pool.MatVec(dst, now.variant, now.matrix, x)
 }

@@ -18,8 +18,8 @@ type matrix struct {
 
 	tensor  formats.Tensor // the source of weights, zero if they were converted
 	weights atomic.Pointer[weights]
-	checked atomic.Bool // somebody has looked at the weights
-	lent    *loan       // see borrow; nil: the weights stay
+	checked atomic.Bool // the weights were looked at
+	pins    *pins       // see pin; nil: the weights stay
 }
 
 // weights are replaced as a whole when a matrix that was used in place has

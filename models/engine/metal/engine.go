@@ -50,8 +50,7 @@ func init() {
 	engine.Register(engine.Kind{Name: "metal", Summary: "the shaders of Metal on an Apple GPU", Available: available, Open: Options{}})
 }
 
-// available tries, for what the system says depends on who asks: a Mac may have
-// no GPU for a program without a screen.
+// available opens the device: a Mac may have no GPU for a program without a screen.
 func available() error {
 	d, err := metal.Open()
 	if err != nil {

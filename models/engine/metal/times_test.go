@@ -102,8 +102,8 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// Stamps that there is no memory for are an error of the stream, and nothing is left
-// alive; who observes no more has none.
+// Stamps without memory for them are an error of the stream, and nothing is left
+// alive; a stream that is no longer observed has no error.
 func TestTimesWithoutMemory(t *testing.T) {
 	d, lib := faulty(t)
 	x, err := open(t, metal.Options{Device: d}, 0)

@@ -224,8 +224,8 @@ func (s *stream) rotate(b *buffer) {
 				if s.opt.Rope.Adjacent {
 					a, b = &column[2*i], &column[2*i+1]
 				}
-				turned := complex(*a, *b) * complex(math.Cos(angle), math.Sin(angle)) * complex(s.opt.Rope.Magnitude, 0)
-				*a, *b = real(turned), imag(turned)
+				rotated := complex(*a, *b) * complex(math.Cos(angle), math.Sin(angle)) * complex(s.opt.Rope.Magnitude, 0)
+				*a, *b = real(rotated), imag(rotated)
 			}
 		}
 	}

@@ -93,8 +93,8 @@ func digest(text []byte, tensors func(yield func(formats.Tensor) bool)) string {
 const partial = ".partial"
 
 // replace writes a file beside path, makes sure that it is on the disk, and gives
-// it the name. What lies there in its place, of a run that was killed or of somebody
-// else, is removed and never written to: a link may lead anywhere.
+// it the name. Another file of the temporary name, of a run that was killed or of another
+// program, is removed and never written to: a link may lead anywhere.
 func replace(path string, write func(*os.File) error) (err error) {
 	if err := os.Remove(path + partial); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -173,7 +173,7 @@ func (c *Checkpoint) open() (err error) {
 }
 
 // checkTensors compares the file's tensors with those that a run of the recipe has. A
-// digest says that nobody damaged a file, and not who made it.
+// digest shows that a file is undamaged, and not what made it.
 func (c *Checkpoint) checkTensors() error {
 	rule, err := train.LookupRule(c.saved.Recipe.Optimizer)
 	if err != nil {

@@ -74,6 +74,6 @@ func (s *State) At(i int) uint { return uint(s[i/32]>>(31-i%32)) & 1 }
 // that depend on the message it says 0.
 func (s State) Copy() State { return State{0, s[0], s[1], s[2], 0, s[4], s[5], s[6]} }
 
-// Ceiling is the largest share of bits that a predictor gets right in expectation, who
-// knows the state and not the message.
+// Ceiling is the largest share of bits that a predictor which knows the state and not
+// the message gets right in expectation.
 const Ceiling = (6*32 + 2*32*0.5) / Bits

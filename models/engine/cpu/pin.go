@@ -2,23 +2,23 @@ package cpu
 
 import "sync"
 
-// A loan counts who multiplies a matrix whose source makes it on demand. While the
-// model is streamed, nobody has its weights between two blocks.
-type loan struct {
+// pins count the users of a matrix whose source makes it on demand. While a model is
+// streamed, its weights are in memory for one block at a time.
+type pins struct {
 	sync.Mutex
 	users int
 }
 
-// borrow returns a matrix's weights, which are made again if nobody has them. With an
+// pin returns a matrix's weights, which are made again if nothing has pinned them. With an
 // error they are zeros.
-func (e *Engine) borrow(m *matrix) (*weights, error) {
-	if m.lent == nil {
+func (e *Engine) pin(m *matrix) (*weights, error) {
+	if m.pins == nil {
 		return m.weights.Load(), nil
 	}
-	m.lent.Lock()
-	defer m.lent.Unlock()
+	m.pins.Lock()
+	defer m.pins.Unlock()
 	now := m.weights.Load()
-	m.lent.users++
+	m.pins.users++
 	if now.matrix.Data != nil {
 		return now, nil
 	}
@@ -30,12 +30,12 @@ func (e *Engine) borrow(m *matrix) (*weights, error) {
 	return m.hold(t.Data), err
 }
 
-// giveBack lets go of a matrix's memory, if it is nobody else's now.
-func (e *Engine) giveBack(m *matrix) {
-	if m.lent != nil {
-		m.lent.Lock()
-		defer m.lent.Unlock()
-		if m.lent.users--; m.lent.users > 0 {
+// unpin releases a matrix's memory with its last user.
+func (e *Engine) unpin(m *matrix) {
+	if m.pins != nil {
+		m.pins.Lock()
+		defer m.pins.Unlock()
+		if m.pins.users--; m.pins.users > 0 {
 			return
 		}
 		m.tensor.Data = nil
