@@ -57,7 +57,8 @@
 // bench measures anything; it knows no language model. bench/results reads and
 // writes results files, and bench/noise is the model of what their samples differ by.
 // bench/names says what cases are called, bench/gate tells whether a program became slower, and
-// bench/gate/calibrate how often it is wrong; bench/gate/reach tells which
+// bench/gate/calibrate how often it is wrong; bench/gate/sides builds and runs what it
+// compares, and bench/gate/reach tells which
 // benchmarks a change can't have made slower. bench/history looks for changes over
 // time, bench/profile, bench/hotspot and bench/counters for where the time goes,
 // bench/roofline for what the machine can do, and bench/foreign reads other tools'

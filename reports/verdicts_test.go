@@ -18,6 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"onebit/bench/gate"
+	"onebit/bench/gate/sides"
 	"onebit/bench/history"
 	"onebit/bench/results"
 	"onebit/internal/require"
@@ -299,7 +300,7 @@ func printedGate(t *testing.T, dir string, options gate.Options) (string, error)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tests := &gate.Binaries{Base: self, Head: self, CPUs: 2, Temp: t.TempDir()}
+	tests := &sides.Binaries{Base: self, Head: self, Running: sides.Running{CPUs: 2, Temp: t.TempDir()}}
 	list, differ, err := tests.Find(t.Context())
 	if err != nil {
 		return "", err

@@ -41,7 +41,7 @@ func ReadBaseline(ctx context.Context, file string) (*Baseline, error) {
 		if s.Side != "" && s.Side != Head.String() || s.Name.IsArm() {
 			continue
 		}
-		at := Benchmark{s.Package, nameOf(s, runtime.GOMAXPROCS(0))}
+		at := Benchmark{s.Package, NameOf(s, runtime.GOMAXPROCS(0))}
 		if b.samples[at] == nil {
 			b.order = append(b.order, at)
 		}
@@ -167,7 +167,7 @@ func (b *Baseline) operations(at Benchmark) int {
 	}
 	n := int(noise.Median(iters))
 	if !b.byGate {
-		n = min(n, maxOps/baselineSamples) * baselineSamples
+		n = min(n, MaxOps/baselineSamples) * baselineSamples
 	}
 	return n
 }
@@ -200,7 +200,7 @@ func (b *Baseline) Compare(ctx context.Context, target Target, benchmarks []Benc
 			for _, s := range group {
 				values = append(values, s.Values)
 			}
-			c.keep(x, Measurement{Benchmark: x.Benchmark, Side: Base, Round: round, N: x.n, Values: typical(values)})
+			c.keep(x, Measurement{Benchmark: x.Benchmark, Side: Base, Round: round, N: x.n, Values: Typical(values)})
 		}
 	}
 	err := c.measure(ctx)

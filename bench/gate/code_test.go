@@ -1,35 +1,6 @@
 package gate
 
-import (
-	"os/exec"
-	"runtime"
-	"slices"
-	"strings"
-	"testing"
-
-	"onebit/internal/require"
-)
-
-func TestTopLevel(t *testing.T) {
-	for pattern, want := range map[string][]string{
-		".":                []string{"BenchmarkA", "BenchmarkB"},
-		"A":                {"BenchmarkA"},
-		"A/x":              {"BenchmarkA"},
-		"A/x|kB/y":         {"BenchmarkA", "BenchmarkB"},
-		"A/x|y":            {"BenchmarkA"},
-		"(A|B)/x":          {"BenchmarkA", "BenchmarkB"},
-		"[/(]|kB":          {"BenchmarkB"},
-		`\/|kB`:            {"BenchmarkB"},
-		"^BenchmarkA$/[|]": {"BenchmarkA"},
-		"/x":               {"BenchmarkA", "BenchmarkB"},
-	} {
-		top := topLevel(pattern)
-		got := slices.DeleteFunc([]string{"BenchmarkA", "BenchmarkB"}, func(name string) bool { return !top.MatchString(name) })
-		if !slices.Equal(got, want) {
-			t.Errorf("%q takes %q, want %q", pattern, got, want)
-		}
-	}
-}
+import "testing"
 
 func TestCodeSentences(t *testing.T) {
 	same := []Benchmark{{"p", "A"}, {"p", "B"}}
@@ -48,20 +19,5 @@ func TestCodeSentences(t *testing.T) {
 	c := Code{Same: same, Unreached: []string{"p.F", "p.G", "p.H", "p.I", "p.J"}}
 	if got, want := c.Sentences()[1], "No benchmark reaches p.F, p.G, p.H and 2 others, which you changed."; got != want {
 		t.Errorf("%q, want %q", got, want)
-	}
-}
-
-// A release of Go is asked for by its number, and one that cannot be had is an error.
-func TestUseGo(t *testing.T) {
-	if _, err := exec.LookPath("go"); err != nil {
-		require.Skip(t, "go", "there is no go command")
-	}
-	t.Setenv("GOPROXY", "off")
-	here, _, _ := strings.Cut(strings.TrimPrefix(runtime.Version(), "go"), " ")
-	for release, wrong := range map[string]bool{here: false, "go" + here: false, "1.20.99": true, "latest": true} {
-		m := &Module{Dir: t.TempDir()}
-		if err := m.UseGo(t.Context(), release); (err != nil) != wrong {
-			t.Errorf("%s: %v", release, err)
-		}
 	}
 }

@@ -4,28 +4,17 @@
 // # What is measured
 //
 // A benchmark is run on three sides: base, head, and control, which is base once
-// more. A benchmark that runs the same code on both sides (package reach) is not measured,
-// unless that is asked for. In each round every side of a test binary is linked anew with another
-// seed of the linker's -randlayout, so that functions lie where they have not
-// lain before; a process is started for each measurement, with an environment
-// of another size, which moves the stack. A round measures each benchmark on
-// the three sides in a random order, all with the same number of operations. Where
-// linking takes longer than that it is done once more in the reverse order, and the
-// mean of a side's two processes counts; of each process the median of some short
-// runs. So the typical time is judged: of the best times, those of what is only
-// steadier would be slower, and a slow mode that becomes more frequent would not show.
-//
-// Benchmarks of a package whose process takes longer to start than to measure
-// share one, if they need about as many operations; decided ones are left out.
-// Binaries that are there already (Binaries) are compared with the one layout
-// that they have, so that the interval covers processes alone.
-//
-// A process counts if it printed exactly the results that were asked for and
-// ended as tests do that pass. The programs that it started end with it.
-//
-// Base is checked out of the repository into a directory of its own, with an
-// index of its own: nothing is written to the repository, and nothing has to be
-// removed from it, whatever ends the gate.
+// more. Package sides builds and runs them. A benchmark that runs the same code on both
+// sides (package reach) is not measured, unless that is asked for. In each round the
+// sides have other layouts, and each measurement is of a process of its own. A round
+// measures each benchmark on the three sides in a random order, all with the same
+// number of operations. Where linking takes longer than that it is done once more in
+// the reverse order, and the mean of a side's two processes counts; of each process
+// the median of some short runs. So the typical time is judged: of the best times,
+// those of what is only steadier would be slower, and a slow mode that becomes more
+// frequent would not show. Decided benchmarks are left out. Binaries that are there
+// already have the one layout that they have, so that the interval covers processes
+// alone.
 //
 // So a round yields one value of head, base and control for each benchmark, and is
 // the unit of replication: whatever a build, a process, an order or a moment does

@@ -52,6 +52,9 @@ type Batch struct {
 	Took       time.Duration // that a process takes about
 }
 
+// MaxOps bounds the operations of benchmarks that take no time.
+const MaxOps = 1_000_000_000
+
 // A Target runs benchmarks. Its methods are called one at a time: Prepare for
 // round 0, Plan, and then Run and Prepare in turn.
 type Target interface {
@@ -223,7 +226,7 @@ func (r *Report) Exit() int {
 func Run(ctx context.Context, target Target, benchmarks []Benchmark, opt Options) (*Report, error) {
 	opt.fill()
 	switch {
-	case len(benchmarks) == 0 && len(opt.Code.settled()) > 0:
+	case len(benchmarks) == 0 && len(opt.Code.Settled()) > 0:
 		return &Report{Options: opt, Elapsed: opt.Now().Sub(opt.Start)}, nil
 	case len(benchmarks) == 0:
 		return nil, errors.New("there is no benchmark to compare")

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -20,32 +18,20 @@ import (
 type InstructionCounter interface {
 	Target
 
-	// Instructions starts a process of a side that performs n operations of a
-	// benchmark, and counts by function what it executes from its start to its end.
-	Instructions(ctx context.Context, by *InstructionMeter, side Side, b Benchmark, n int) (map[string]float64, error)
+	// InstructionMeter finds what counts instructions on this machine. Its error
+	// says what to install.
+	InstructionMeter() (*InstructionMeter, error)
 }
 
 // An InstructionMeter is something that counts the instructions of a process.
 type InstructionMeter struct {
-	Name string // cachegrind, or perf events
+	Name   string        // cachegrind, or perf events
+	Slower float64       // how many times as long as without it an operation takes at most
+	Enough time.Duration // that the operations of a steady count take without it
 
-	slower float64       // how many times as long as without it an operation takes at most
-	enough time.Duration // that the operations of a steady count take without it
-	count  func(ctx context.Context, t tester, b testBinary, match string, n int) (map[string]float64, error)
-}
-
-// FindInstructionMeter finds what counts instructions on this machine. Its error
-// says what to install.
-func FindInstructionMeter() (*InstructionMeter, error) {
-	events, err := perfEvents()
-	if err == nil {
-		return events, nil
-	}
-	valgrind, missing := cachegrind()
-	if missing != nil {
-		return nil, fmt.Errorf("instructions cannot be counted: %w, and %w", err, missing)
-	}
-	return valgrind, nil
+	// Count starts a process of a side that performs n operations of a benchmark,
+	// and counts by function what it executes from its start to its end.
+	Count func(ctx context.Context, side Side, b Benchmark, n int) (map[string]float64, error)
 }
 
 // A Count is what a benchmark executes on both sides, in instructions per
@@ -126,7 +112,7 @@ var errNoTimeToCount = errors.New("no time was left to count it: a longer --budg
 // CountInstructions counts every benchmark whose time the report has, those that
 // are undecided first, and adds what it found to the report: of what a rule
 // judges, a verdict. Its error is the end of ctx.
-func CountInstructions(ctx context.Context, target InstructionCounter, r *Report, opt CountOptions) error {
+func CountInstructions(ctx context.Context, r *Report, opt CountOptions) error {
 	limited, cancel := context.WithTimeout(ctx, opt.Left)
 	defer cancel()
 	r.CountedBy = opt.By.Name
@@ -136,7 +122,7 @@ func CountInstructions(ctx context.Context, target InstructionCounter, r *Report
 		if !gated {
 			threshold = r.Options.Threshold
 		}
-		err := c.count(limited, target, r, f, opt)
+		err := c.count(limited, r, f, opt)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -169,20 +155,20 @@ func (r *Report) toCount() []Finding {
 const countings = 2
 
 // count counts both sides in turn.
-func (c *Count) count(ctx context.Context, target InstructionCounter, r *Report, of Finding, opt CountOptions) error {
+func (c *Count) count(ctx context.Context, r *Report, of Finding, opt CountOptions) error {
 	if slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Benchmark == of.Benchmark && f.Unit == results.Instructions }) {
 		return fmt.Errorf("it reports %s itself", results.Instructions)
 	}
 	ns := of.Typical(Base)
-	c.Operations = int(max(2, min(float64(opt.By.enough)/max(ns, 0.01), maxOps)))
-	takes := time.Duration(2 * countings * 3 * float64(c.Operations) * ns * opt.By.slower)
+	c.Operations = int(max(2, min(float64(opt.By.Enough)/max(ns, 0.01), MaxOps)))
+	takes := time.Duration(2 * countings * 3 * float64(c.Operations) * ns * opt.By.Slower)
 	if deadline, _ := ctx.Deadline(); takes > time.Until(deadline) {
 		return fmt.Errorf("counting it takes up to %s, and so much was not left: a longer --budget has it", roughly(takes))
 	}
 	var functions [2][]map[string]float64
 	for position := range 2 * countings {
 		side, start := []Side{Base, Head}[position%2], clock.Now()
-		executed, err := countOnce(ctx, target, side, of.Benchmark, c.Operations, opt.By)
+		executed, err := opt.By.operation(ctx, side, of.Benchmark, c.Operations)
 		if err != nil {
 			return err
 		}
@@ -198,13 +184,13 @@ func (c *Count) count(ctx context.Context, target InstructionCounter, r *Report,
 	return nil
 }
 
-// countOnce counts, by function, what an operation executes.
-func countOnce(ctx context.Context, target InstructionCounter, side Side, b Benchmark, n int, by *InstructionMeter) (map[string]float64, error) {
-	few, err := target.Instructions(ctx, by, side, b, n)
+// operation counts, by function, what an operation executes.
+func (m *InstructionMeter) operation(ctx context.Context, side Side, b Benchmark, n int) (map[string]float64, error) {
+	few, err := m.Count(ctx, side, b, n)
 	if err != nil {
 		return nil, err
 	}
-	each, err := target.Instructions(ctx, by, side, b, 2*n)
+	each, err := m.Count(ctx, side, b, 2*n)
 	if err != nil {
 		return nil, err
 	}
@@ -297,24 +283,4 @@ func (c *Count) finding(threshold float64) Finding {
 		f.Verdict = Within
 	}
 	return f
-}
-
-// Instructions implements InstructionCounter, with binaries of their own, since
-// those that are timed have no names of functions.
-func (t *Tests) Instructions(ctx context.Context, by *InstructionMeter, s Side, b Benchmark, n int) (map[string]float64, error) {
-	binary := t.binaryIn(filepath.Join(t.Temp, "counted"), s, b.Package)
-	if _, err := os.Stat(binary.file); err != nil {
-		linker := Linker{fixed: true, trim: t.trim, symbols: true}
-		if err := linker.Link(ctx, t.module(s), binary.file, 0, "test", "-c", b.Package); err != nil {
-			return nil, errSide(s, err)
-		}
-	}
-	executed, err := by.count(ctx, t.tester, binary, exactly(b.Name), n)
-	return executed, errSide(s, err)
-}
-
-// Instructions implements InstructionCounter.
-func (b *Binaries) Instructions(ctx context.Context, by *InstructionMeter, s Side, bm Benchmark, n int) (map[string]float64, error) {
-	executed, err := by.count(ctx, b.tester, b.binary(s), exactly(bm.Name), n)
-	return executed, errSide(s, err)
 }

@@ -5,29 +5,23 @@ import (
 	"context"
 	"errors"
 	"math"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"reflect"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"onebit/bench/results"
-	"onebit/internal/require"
 )
 
 // A fakeCounter executes what its test says: by side, function and counting, in
 // an operation. A process executes a thousand instructions beside that.
 type fakeCounter struct {
-	fake
 	executes  map[Side]map[string][countings]float64
 	processes [2]int
 	fail      error
 }
 
-func (f *fakeCounter) Instructions(_ context.Context, _ *InstructionMeter, s Side, _ Benchmark, n int) (map[string]float64, error) {
+func (f *fakeCounter) count(_ context.Context, s Side, _ Benchmark, n int) (map[string]float64, error) {
 	counted := map[string]float64{}
 	for name, each := range f.executes[s] {
 		counted[name] = 1000 + float64(n)*each[f.processes[s]/2]
@@ -36,15 +30,17 @@ func (f *fakeCounter) Instructions(_ context.Context, _ *InstructionMeter, s Sid
 	return counted, f.fail
 }
 
-var fakeMeter = &InstructionMeter{Name: "a fake", slower: 1, enough: time.Millisecond}
+func (f *fakeCounter) meter() *InstructionMeter {
+	return &InstructionMeter{Name: "a fake", Slower: 1, Enough: time.Millisecond, Count: f.count}
+}
 
 // countFake counts the one benchmark of a report, whose time is judged so.
 func countFake(t *testing.T, f *fakeCounter, time Verdict, rule float64) (r *Report, recorded []Measurement) {
 	t.Helper()
 	r = madeReport(made("Decode/large", results.NsPerOp, time, 4, 6))
 	r.Findings[0].Base = []float64{100}
-	err := CountInstructions(t.Context(), f, r, CountOptions{
-		By: fakeMeter, Left: 1e9, ThresholdOf: func(Benchmark) (float64, bool) { return rule, rule > 0 },
+	err := CountInstructions(t.Context(), r, CountOptions{
+		By: f.meter(), Left: 1e9, ThresholdOf: func(Benchmark) (float64, bool) { return rule, rule > 0 },
 		Record: func(m Measurement) { recorded = append(recorded, m) },
 	})
 	if err != nil {
@@ -114,8 +110,8 @@ func TestInstructionsRefused(t *testing.T) {
 	slow.Findings[0].Base = []float64{1e9}
 	own := made("Own", results.NsPerOp, Unsure, 4, 6)
 	slow.Findings = append(slow.Findings, own, made("Own", results.Instructions, Same, 0, 1))
-	err := CountInstructions(t.Context(), &fakeCounter{executes: works}, slow, CountOptions{
-		By: fakeMeter, Left: 5 * time.Second, ThresholdOf: func(Benchmark) (float64, bool) { return 0, false }, Record: func(Measurement) {},
+	err := CountInstructions(t.Context(), slow, CountOptions{
+		By: (&fakeCounter{executes: works}).meter(), Left: 5 * time.Second, ThresholdOf: func(Benchmark) (float64, bool) { return 0, false }, Record: func(Measurement) {},
 	})
 	said := strings.Join(slow.Advice(), "\n")
 	if err != nil || !strings.Contains(said, "of Own: it reports instructions/op itself.") || !strings.Contains(said, "of Slow: counting it takes up to 30 seconds, and so much was not left") {
@@ -123,7 +119,7 @@ func TestInstructionsRefused(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := CountInstructions(ended, &fakeCounter{executes: works, fail: ended.Err()}, slow, CountOptions{By: fakeMeter, Left: time.Minute, ThresholdOf: func(Benchmark) (float64, bool) { return 0, false }}); !errors.Is(err, context.Canceled) {
+	if err := CountInstructions(ended, slow, CountOptions{By: (&fakeCounter{executes: works, fail: ended.Err()}).meter(), Left: time.Minute, ThresholdOf: func(Benchmark) (float64, bool) { return 0, false }}); !errors.Is(err, context.Canceled) {
 		t.Errorf("of a gate that was interrupted: %v", err)
 	}
 }
@@ -149,23 +145,6 @@ func TestInstructionsReadBack(t *testing.T) {
 	}
 }
 
-func TestReadCachegrind(t *testing.T) {
-	for text, want := range map[string]map[string]float64{
-		"desc: I1 cache: 1\ncmd: ./x -a 1\nevents: Ir\nfl=???\nfn=runtime.main\n0 12\nfn=p.F[go.shape.int]\n0 30\nfl=/a b.c\nfn=p.F[go.shape.int]\n7 4\n9 1\nsummary: 47\n": {"runtime.main": 12, "p.F[go.shape.int]": 35},
-		"events: Ir\nfl=???\nfn=???\n0 5\n": {"": 5},
-		"events: Ir\n":                      nil,
-		"fn=a\n0 many\n":                    nil,
-	} {
-		path := filepath.Join(t.TempDir(), "counts")
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		if got, err := readCachegrind(path); !reflect.DeepEqual(got, want) || (err == nil) != (want != nil) {
-			t.Errorf("%q: %v, %v; want %v", text, got, err, want)
-		}
-	}
-}
-
 // The runtime's own functions are those whose counts vary.
 func TestRuntimes(t *testing.T) {
 	for name, want := range map[string]bool{
@@ -176,87 +155,4 @@ func TestRuntimes(t *testing.T) {
 			t.Errorf("%q: %v", name, !want)
 		}
 	}
-}
-
-// valgrind counts a program of Go by function, and says what it cannot play.
-func TestCachegrind(t *testing.T) {
-	require.Unraced(t, "counts another program")
-	by, err := cachegrind()
-	if err != nil {
-		require.Skip(t, "valgrind", err.Error())
-	}
-	binary := countedBinary(t)
-	counter, err := newTester("", time.Minute, 0, t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	const n, work = 20, 1000
-	few, err := by.count(t.Context(), counter, binary, "^BenchmarkSum$", n)
-	if err != nil {
-		t.Fatal(err)
-	}
-	many, err := by.count(t.Context(), counter, binary, "^BenchmarkSum$", 2*n)
-	if err != nil {
-		t.Fatal(err)
-	}
-	each := (many["example.com/p.sum"] - few["example.com/p.sum"]) / n
-	if each < 2*work || each > 10*work || each != math.Trunc(each) {
-		t.Errorf("a sum of %d numbers executes %v instructions", work, each)
-	}
-	if _, err := by.count(t.Context(), counter, binary, "^BenchmarkNone$", n); err == nil || !strings.Contains(err.Error(), "does not run on one CPU") {
-		t.Errorf("a benchmark that is not there: %v", err)
-	}
-	if _, err := by.count(t.Context(), counter, binary, "^BenchmarkWide$", n); runtime.GOARCH == "amd64" && (err == nil || !strings.Contains(err.Error(), "an instruction that valgrind does not know (0x62 ")) {
-		t.Errorf("AVX-512: %v", err)
-	}
-}
-
-// countedBinary is a test binary with a known loop, and with an instruction of
-// AVX-512 where there is one.
-func countedBinary(t *testing.T) testBinary {
-	t.Helper()
-	dir := t.TempDir()
-	files := map[string]string{
-		"go.mod": "module example.com/p\n\ngo 1.26\n",
-		"p_test.go": `package p
-
-import "testing"
-
-var numbers [1000]int
-
-//go:noinline
-func sum() (s int) {
-	for _, x := range numbers {
-		s += x
-	}
-	return s
-}
-
-func BenchmarkSum(b *testing.B) {
-	for range b.N {
-		numbers[0] = sum()
-	}
-}
-
-func BenchmarkWide(b *testing.B) {
-	for range b.N {
-		wide()
-	}
-}
-`,
-		"p_amd64.s":  "#include \"textflag.h\"\n\nTEXT ·wide(SB), NOSPLIT, $0-0\n\tVPXORQ Z0, Z0, Z0\n\tRET\n",
-		"p_amd64.go": "package p\n\nfunc wide()\n",
-		"p_other.go": "//go:build !amd64\n\npackage p\n\nfunc wide() {}\n",
-	}
-	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	cmd := exec.Command("go", "test", "-c", "-ldflags="+named, "-o", "p.test")
-	cmd.Dir = dir
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("go test -c: %v: %s", err, out)
-	}
-	return testBinary{file: filepath.Join(dir, "p.test"), dir: dir, pkg: "example.com/p"}
 }

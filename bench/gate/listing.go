@@ -2,8 +2,6 @@ package gate
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -54,12 +52,4 @@ func Match(base, head Listing) (both []Benchmark, differ []Difference) {
 
 func compareBenchmarks(a, b Benchmark) int {
 	return cmp.Or(cmp.Compare(a.Package, b.Package), cmp.Compare(a.Name, b.Name))
-}
-
-// errSide says whose an error is.
-func errSide(s Side, err error) error {
-	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return err
-	}
-	return fmt.Errorf("%s: %w", s, err)
 }

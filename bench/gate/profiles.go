@@ -127,7 +127,7 @@ func ProfileSlower(ctx context.Context, target Profiler, r *Report, opt ProfileO
 func profileFinding(ctx context.Context, target Profiler, f Finding, opt ProfileOptions, name string) (*Profile, error) {
 	p := &Profile{Package: f.Package, Benchmark: f.Name, Base: f.Typical(Base), Head: f.Typical(Head)}
 	each := float64(opt.Time) / (2 * profileRuns)
-	n := int(max(1, min(each/max(p.Base, 0.01), maxOps)))
+	n := int(max(1, min(each/max(p.Base, 0.01), MaxOps)))
 	var runs [2][]*profile.Profile
 	for range profileRuns {
 		for _, side := range []Side{Base, Head} {
@@ -299,10 +299,4 @@ func functionsOf(s *profile.Sample) (names []string) {
 		names = []string{"unknown"}
 	}
 	return names
-}
-
-// Profile implements Profiler.
-func (t *Tests) Profile(ctx context.Context, s Side, b Benchmark, n int, file string) error {
-	_, _, err := t.run(ctx, t.binary(s, b.Package), exactly(b.Name), n, 1, "-test.cpuprofile="+file)
-	return errSide(s, err)
 }

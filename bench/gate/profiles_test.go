@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -13,52 +11,7 @@ import (
 	"github.com/google/pprof/profile"
 
 	"onebit/bench/results"
-	"onebit/internal/require"
 )
-
-// spinning has a benchmark of two functions; the second does times as much in head.
-func spinning(t *testing.T, times string) *Module {
-	t.Helper()
-	dir := t.TempDir()
-	for name, text := range map[string]string{
-		"go.mod": "module example.com/spin\n\ngo 1.22\n",
-		"spin_test.go": `package spin
-
-import "testing"
-
-var sink uint64
-
-//go:noinline
-func steady(n int) (x uint64) {
-	for i := 0; i < n; i++ {
-		x = x*6364136223846793005 + 1442695040888963407
-	}
-	return x
-}
-
-//go:noinline
-func planted(n int) (x uint64) {
-	for i := 0; i < n; i++ {
-		x = x*6364136223846793005 + 1442695040888963407
-	}
-	return x
-}
-
-func BenchmarkSpin(b *testing.B) {
-	b.Run("size=1/odd name", func(b *testing.B) {
-		for i := 0; i < b.N; i++ {
-			sink += steady(20000) + planted(20000*` + times + `)
-		}
-	})
-}
-`,
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return &Module{Dir: dir}
-}
 
 // told is a target whose profiles are made up: planted takes three times as long
 // in head.
@@ -84,32 +37,9 @@ func (told) Profile(_ context.Context, side Side, _ Benchmark, n int, file strin
 }
 
 // The function that became slower comes first, and the changes of all sum up to
-// the slowdown: of profiles that are made up.
+// the slowdown.
 func TestProfileNamesTheSlowerFunction(t *testing.T) {
-	namesThePlanted(t, told{newFake(1, 1)}, Benchmark{"example.com/spin", "Spin/size=1/odd_name"})
-}
-
-// The same of real programs.
-func TestProfileNamesThePlantedFunction(t *testing.T) {
-	if testing.Short() || !require.All() {
-		t.Skip("builds test binaries and profiles them: ONEBIT_ALL=1 does")
-	}
-	if _, err := exec.LookPath("go"); err != nil {
-		require.Skip(t, "go", "there is no go command")
-	}
-	tests := &Tests{Base: spinning(t, "1"), Head: spinning(t, "6"), Temp: t.TempDir()}
-	both, _, err := tests.Find(t.Context())
-	if err != nil || len(both) != 1 {
-		t.Fatalf("%v, %v", both, err)
-	}
-	if err := tests.Prepare(t.Context(), 0, both); err != nil {
-		t.Fatal(err)
-	}
-	namesThePlanted(t, tests, both[0])
-}
-
-func namesThePlanted(t *testing.T, target Profiler, b Benchmark) {
-	t.Helper()
+	target, b := told{newFake(1, 1)}, Benchmark{"example.com/spin", "Spin/size=1/odd_name"}
 	report := &Report{Findings: []Finding{
 		{Benchmark: b, Unit: results.NsPerOp, Verdict: Slower, Base: []float64{40e3}, Head: []float64{140e3}},
 		{Benchmark: b, Unit: results.Allocs, Verdict: Slower, Base: []float64{1}, Head: []float64{2}},
@@ -125,7 +55,7 @@ func namesThePlanted(t *testing.T, target Profiler, b Benchmark) {
 	if first := p.Functions[0]; first.Name != "example.com/spin.planted" || !first.Clear() || first.Change() < 50e3 {
 		t.Errorf("the first of %+v is not the planted function", p.Functions)
 	}
-	if _, made := target.(told); made && (p.Functions[0].File != "/src/head/spin_test.go" || p.Functions[0].Line != 20) {
+	if p.Functions[0].File != "/src/head/spin_test.go" || p.Functions[0].Line != 20 {
 		t.Errorf("planted is at %s:%d, want head's line 20", p.Functions[0].File, p.Functions[0].Line)
 	}
 	sum := p.Others.Change()

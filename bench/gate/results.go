@@ -10,7 +10,9 @@ import (
 	"maps"
 	"runtime"
 	"slices"
+	"strconv"
 
+	"onebit/bench/noise"
 	"onebit/bench/results"
 	"onebit/internal/term"
 )
@@ -264,4 +266,30 @@ func (c *recording) at(side Side, round int) (values []results.Metric) {
 		}
 	}
 	return values
+}
+
+// Typical is the median of each unit that all windows of a process have. The best of
+// them would make what is steadier look slower.
+func Typical(windows [][]results.Metric) (values []results.Metric) {
+	for _, v := range windows[0] {
+		var of []float64
+		for _, w := range windows {
+			if x, ok := (results.Sample{Values: w}).Value(v.Unit); ok {
+				of = append(of, x)
+			}
+		}
+		if len(of) == len(windows) {
+			values = append(values, results.Metric{Unit: v.Unit, Value: noise.Median(of)})
+		}
+	}
+	return values
+}
+
+// NameOf is the name of a benchmark that ran with so many processors. Go appends no -GOMAXPROCS where it is 1: then
+// digits at the end are the name's own.
+func NameOf(s results.Sample, procs int) string {
+	if s.Name.Procs > 0 && procs == 1 {
+		return s.Name.Full + "-" + strconv.Itoa(s.Name.Procs)
+	}
+	return s.Name.Full
 }

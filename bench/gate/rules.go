@@ -343,20 +343,17 @@ func (r *Rules) Changes(base *Rules) (changes []string) {
 }
 
 // ChangesSince lists the changes to base's rules, if the file is a part of head's module.
-// There are none to those of binaries, which have no base.
-func (r *Rules) ChangesSince(base, head *Module) ([]string, error) {
-	if base == nil {
-		return nil, nil
-	}
+// Both are roots of modules.
+func (r *Rules) ChangesSince(base, head string) ([]string, error) {
 	path, err := filepath.Abs(r.File)
 	if err != nil {
 		return nil, err
 	}
-	inside, err := filepath.Rel(head.Dir, path)
+	inside, err := filepath.Rel(head, path)
 	if err != nil || !filepath.IsLocal(inside) {
 		return nil, nil
 	}
-	old, err := ReadRulesIfAny(filepath.Join(base.Dir, inside))
+	old, err := ReadRulesIfAny(filepath.Join(base, inside))
 	if err != nil {
 		// Base is as it is; head's rules are all new then.
 		return append([]string{"the rules of base cannot be read: " + err.Error()}, r.Changes(&Rules{})...), nil

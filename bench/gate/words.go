@@ -129,7 +129,7 @@ func (r *Report) outcomes() (of [outcomes]int) {
 
 // tally counts the benchmarks that are not SLOWER.
 func (r *Report) tally() (clauses []string) {
-	of, code, measured := r.outcomes(), len(r.Options.Code.settled()), "same by measurement"
+	of, code, measured := r.outcomes(), len(r.Options.Code.Settled()), "same by measurement"
 	if code > 0 {
 		measured = "by measurement"
 	}

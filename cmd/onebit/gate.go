@@ -218,9 +218,11 @@ func (f *gateFlags) compare(cmd *cobra.Command, patterns []string, record *gateR
 	if err != nil {
 		return nil, err
 	}
-	changes, err := rules.ChangesSince(c.base, c.head)
-	if err != nil {
-		return nil, err
+	var changes []string
+	if c.base != nil { // no binaries
+		if changes, err = rules.ChangesSince(c.base.Dir, c.head.Dir); err != nil {
+			return nil, err
+		}
 	}
 	code := c.code()
 	benchmarks, left, differ := rules.SelectBoth(benchmarks, differ)

@@ -12,6 +12,7 @@ import (
 
 	"onebit/bench/cases"
 	"onebit/bench/gate"
+	"onebit/bench/gate/sides"
 	"onebit/internal/clock"
 	"onebit/internal/sysinfo"
 )
@@ -31,7 +32,7 @@ func (f *gateFlags) compareBaseline(cmd *cobra.Command, patterns []string, recor
 	if err != nil {
 		return nil, err
 	}
-	head, err := gate.ModuleAt(ctx, ".")
+	head, err := sides.ModuleAt(ctx, ".")
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +47,7 @@ func (f *gateFlags) compareBaseline(cmd *cobra.Command, patterns []string, recor
 	if err != nil {
 		now = "not in a repository" // which is no condition
 	}
-	tests := &gate.Tests{Head: head, Patterns: patterns, Match: f.match, Limit: f.limit, CPUs: f.cpus, Temp: filepath.Join(record.temp, "bin")}
+	tests := &sides.Tests{Head: head, Patterns: patterns, Running: f.running(filepath.Join(record.temp, "bin"))}
 	found, err := tests.FindHead(ctx)
 	if err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"onebit/bench/gate"
+	"onebit/bench/gate/sides"
 	"onebit/bench/gate/suites"
 	"onebit/internal/require"
 	"onebit/metal/softmetal/frameworks"
@@ -37,7 +38,7 @@ func TestGateRefusesEmulated(t *testing.T) {
 		"/variant:unrolled /rows:256 /cols:256 /cache:warm /threads:1 ": "",
 	} {
 		c := &suites.Target{
-			Programs: suites.Given{Copies: gate.Copies{gate.Base: program, gate.Head: program, gate.Control: program}},
+			Programs: suites.Given{Copies: sides.Copies{gate.Base: program, gate.Head: program, gate.Control: program}},
 			Suites:   []string{kernelsOnly}, Flags: []string{"--model", model, "--filter", filter}, Limit: 10 * time.Minute, Temp: temp,
 		}
 		_, _, err := c.Find(t.Context())

@@ -13,10 +13,7 @@ import (
 )
 
 // A gateCounting counts instructions after times; nil counts none.
-type gateCounting struct {
-	by     *gate.InstructionMeter
-	target gate.InstructionCounter
-}
+type gateCounting struct{ by *gate.InstructionMeter }
 
 // counting is how instructions are counted, if the flag or a rule asks for them.
 // A rule that cannot be judged is no pass; of the flag a warning is enough.
@@ -26,10 +23,10 @@ func (f *gateFlags) counting(cmd *cobra.Command, rules *gate.Rules, target gate.
 	if !ok || !f.instructions && !ruled {
 		return nil, nil
 	}
-	by, err := gate.FindInstructionMeter()
+	by, err := counter.InstructionMeter()
 	switch {
 	case err == nil:
-		return &gateCounting{by, counter}, nil
+		return &gateCounting{by}, nil
 	case ruled:
 		return nil, fmt.Errorf("%s judges %s: %w", rules.File, results.Instructions, err)
 	}
@@ -54,7 +51,7 @@ func (c *gateCounting) count(ctx context.Context, rules *gate.Rules, r *gate.Rep
 	if c == nil {
 		return nil
 	}
-	return gate.CountInstructions(ctx, c.target, r, gate.CountOptions{
+	return gate.CountInstructions(ctx, r, gate.CountOptions{
 		By: c.by, Left: r.Options.Budget - clock.Now().Sub(r.Options.Start),
 		ThresholdOf: func(b gate.Benchmark) (float64, bool) { return rules.Named(b, results.Instructions) },
 		Record:      record.Record,

@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"onebit/bench/gate"
+	"onebit/bench/gate/sides"
 )
 
 // Where nothing counts instructions, the flag is warned about, and a rule on them is
 // an error: what it judges is no pass.
 func TestNothingCounts(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	if by, err := gate.FindInstructionMeter(); err == nil {
+	if by, err := new(sides.Tests).InstructionMeter(); err == nil {
 		t.Skipf("%s count here", by.Name)
 	}
 	rules, err := gate.ParseRules([]byte("[units]\n\"instructions/op\" = \"1%\"\n"), "rules.toml")
@@ -24,10 +25,10 @@ func TestNothingCounts(t *testing.T) {
 	var said bytes.Buffer
 	cmd.SetErr(&said)
 	f := gateFlags{instructions: true}
-	if _, err := f.counting(cmd, rules, &gate.Tests{}); err == nil || !strings.Contains(err.Error(), "rules.toml judges instructions/op: instructions cannot be counted: ") {
+	if _, err := f.counting(cmd, rules, &sides.Tests{}); err == nil || !strings.Contains(err.Error(), "rules.toml judges instructions/op: instructions cannot be counted: ") {
 		t.Errorf("of a rule: %v", err)
 	}
-	counting, err := f.counting(cmd, &gate.Rules{}, &gate.Tests{})
+	counting, err := f.counting(cmd, &gate.Rules{}, &sides.Tests{})
 	if counting != nil || err != nil || !strings.Contains(said.String(), "valgrind is not installed (") {
 		t.Errorf("of the flag: %v, %v, %q", counting, err, said.String())
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"onebit/bench/gate"
+	"onebit/bench/gate/sides"
 )
 
 // A percentFlag is a flag's percentage, with or without its sign.
@@ -28,7 +29,7 @@ func (p *percentFlag) Type() string { return "PERCENT" }
 
 // readRules reads the rules of head: from the file that --rules names, or from
 // that in the module's root, if there is one, or beside the user of binaries.
-func (f *gateFlags) readRules(head *gate.Module) (*gate.Rules, error) {
+func (f *gateFlags) readRules(head *sides.Module) (*gate.Rules, error) {
 	if f.rules != "" {
 		return gate.ReadRules(f.rules)
 	}
@@ -49,7 +50,7 @@ func (f *gateFlags) thresholdOf(rules *gate.Rules) float64 {
 // warnUnused names rules that nothing matched, of a gate that measured all
 // benchmarks.
 func (f *gateFlags) warnUnused(cmd *cobra.Command, rules *gate.Rules, r *gate.Report, patterns []string) {
-	if f.match != "." || len(patterns) > 0 || len(r.Options.Code.Same) > 0 && !r.Options.Code.Measured {
+	if f.match != "." || len(patterns) > 0 || len(r.Options.Code.Settled()) > 0 {
 		return
 	}
 	for _, w := range rules.Unused(r) {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"onebit/bench/gate"
+	"onebit/bench/gate/sides"
 	"onebit/bench/gate/suites"
 )
 
@@ -31,15 +32,15 @@ type gateTarget interface {
 // A gateSubject is what a gate compares.
 type gateSubject struct {
 	gateTarget
-	base, head *gate.Module // nil: binaries
-	old, now   string       // what is said of them
-	caveat     string       // what is said if the layouts are fixed
+	base, head *sides.Module // nil: binaries
+	old, now   string        // what is said of them
+	caveat     string        // what is said if the layouts are fixed
 }
 
 // code is what the code says of the benchmarks; that of binaries and of onebit's
 // own cases is not asked.
 func (c *gateSubject) code() *gate.Code {
-	if tests, ok := c.gateTarget.(*gate.Tests); ok {
+	if tests, ok := c.gateTarget.(*sides.Tests); ok {
 		return tests.Code()
 	}
 	return new(gate.Code)
@@ -51,7 +52,7 @@ func (f *gateFlags) compared(ctx context.Context, args []string, temp string) (*
 	if f.baseBinary != "" {
 		return f.binaries(args, temp)
 	}
-	head, err := gate.FindModule(ctx, ".")
+	head, err := sides.FindModule(ctx, ".")
 	if err != nil {
 		return nil, err
 	}
@@ -72,11 +73,16 @@ func (f *gateFlags) compared(ctx context.Context, args []string, temp string) (*
 	}
 	bin, layouts := filepath.Join(temp, "bin"), rand.IntN(1<<20)
 	if f.suite == "" {
-		c.gateTarget = &gate.Tests{Base: base, Head: head, Patterns: args, Match: f.match, Limit: f.limit, CPUs: f.cpus, Layouts: layouts, Temp: bin, MeasureAll: f.measureAll}
+		c.gateTarget = &sides.Tests{Base: base, Head: head, Patterns: args, Layouts: layouts, MeasureAll: f.measureAll, Running: f.running(bin)}
 		return c, nil
 	}
 	c.gateTarget = f.cases(&suites.Built{Base: base, Head: head, Dir: bin, Layouts: layouts}, args, temp)
 	return c, nil
+}
+
+// running is how benchmarks run, with a folder for what they leave.
+func (f *gateFlags) running(temp string) sides.Running {
+	return sides.Running{Match: f.match, Limit: f.limit, CPUs: f.cpus, Temp: temp}
 }
 
 // useGo lets the sides be built by the releases of Go that were asked for, which
@@ -84,7 +90,7 @@ func (f *gateFlags) compared(ctx context.Context, args []string, temp string) (*
 func (f *gateFlags) useGo(ctx context.Context, c *gateSubject) error {
 	for _, side := range []struct {
 		release string
-		module  *gate.Module
+		module  *sides.Module
 		said    *string
 	}{{f.baseGo, c.base, &c.old}, {f.headGo, c.head, &c.now}} {
 		if side.release == "" {
@@ -101,11 +107,11 @@ func (f *gateFlags) useGo(ctx context.Context, c *gateSubject) error {
 // binaries compares two programs that are there. Their layouts cannot be drawn
 // again.
 func (f *gateFlags) binaries(args []string, temp string) (*gateSubject, error) {
-	base, err := gate.MainPackage(f.baseBinary)
+	base, err := sides.MainPackage(f.baseBinary)
 	if err != nil {
 		return nil, fmt.Errorf("--base-binary: %w", err)
 	}
-	head, err := gate.MainPackage(f.headBinary)
+	head, err := sides.MainPackage(f.headBinary)
 	if err != nil {
 		return nil, fmt.Errorf("--head-binary: %w", err)
 	}
@@ -115,9 +121,9 @@ func (f *gateFlags) binaries(args []string, temp string) (*gateSubject, error) {
 		if len(args) > 0 || f.suite != "" {
 			return nil, fmt.Errorf("test binaries have neither packages nor a suite to choose: --bench chooses benchmarks")
 		}
-		c.gateTarget = &gate.Binaries{Base: f.baseBinary, Head: f.headBinary, Match: f.match, Limit: f.limit, CPUs: f.cpus, Temp: temp}
+		c.gateTarget = &sides.Binaries{Base: f.baseBinary, Head: f.headBinary, Running: f.running(temp)}
 	case base == head && strings.HasSuffix(base, "/cmd/onebit"):
-		copies, err := gate.CopyPrograms(f.baseBinary, f.headBinary, temp)
+		copies, err := sides.CopyPrograms(f.baseBinary, f.headBinary, temp)
 		if err != nil {
 			return nil, err
 		}

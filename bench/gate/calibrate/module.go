@@ -16,7 +16,7 @@ import (
 	"regexp"
 	"strconv"
 
-	"onebit/bench/gate"
+	"onebit/bench/gate/sides"
 )
 
 // The sources of a module of benchmarks. It has no go.mod there, since a module
@@ -57,7 +57,7 @@ func Benchmarks() ([]string, error) {
 }
 
 // WriteModule writes a variant of the module to a directory and returns it.
-func WriteModule(dir string, v Variant) (*gate.Module, error) {
+func WriteModule(dir string, v Variant) (*sides.Module, error) {
 	files, err := fs.ReadDir(sources, sourceDir)
 	if err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func WriteModule(dir string, v Variant) (*gate.Module, error) {
 		}
 	}
 	mod := "module " + modulePath + "\n\ngo 1.26\n"
-	return &gate.Module{Dir: dir}, os.WriteFile(filepath.Join(dir, "go.mod"), []byte(mod), 0o666)
+	return &sides.Module{Dir: dir}, os.WriteFile(filepath.Join(dir, "go.mod"), []byte(mod), 0o666)
 }
 
 func (v Variant) units(source []byte) []byte {

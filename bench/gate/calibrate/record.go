@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"onebit/bench/gate"
+	"onebit/bench/gate/sides"
 	"onebit/internal/clock"
 	"onebit/internal/sysinfo"
 )
@@ -54,7 +55,7 @@ func Record(ctx context.Context, dir string, opt RecordOptions) (*Recording, err
 
 // compare writes two variants of the module into dir, whose benchmarks are to run
 // with so many CPUs, and in layouts that a seed gives.
-func compare(dir string, cpus int, seed uint64, base, head Variant) (*gate.Tests, error) {
+func compare(dir string, cpus int, seed uint64, base, head Variant) (*sides.Tests, error) {
 	old, err := WriteModule(filepath.Join(dir, "base"), base)
 	if err != nil {
 		return nil, err
@@ -63,5 +64,5 @@ func compare(dir string, cpus int, seed uint64, base, head Variant) (*gate.Tests
 	if err != nil {
 		return nil, err
 	}
-	return &gate.Tests{Base: old, Head: now, Layouts: int(seed % (1 << 20)), CPUs: cpus, Temp: filepath.Join(dir, "bin")}, nil
+	return &sides.Tests{Base: old, Head: now, Layouts: int(seed % (1 << 20)), Running: sides.Running{CPUs: cpus, Temp: filepath.Join(dir, "bin")}}, nil
 }

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"onebit/bench/gate"
+	"onebit/bench/gate/sides"
 	"onebit/bench/names"
 	"onebit/bench/results"
 )
@@ -49,7 +50,7 @@ type Programs interface {
 }
 
 // Given are two programs that are there: base and head.
-type Given struct{ gate.Copies }
+type Given struct{ sides.Copies }
 
 func (g Given) Prepare(context.Context, int) error { return nil }
 func (g Given) Fixed() bool                        { return true }
@@ -57,10 +58,10 @@ func (g Given) File(s gate.Side) string            { return g.Copies[s] }
 
 // Built are built from two revisions, each round anew.
 type Built struct {
-	Base, Head *gate.Module
+	Base, Head *sides.Module
 	Dir        string
 	Layouts    int // how many rounds' layouts to pass over
-	gate.Linker
+	sides.Linker
 }
 
 func (b *Built) File(s gate.Side) string { return filepath.Join(b.Dir, "onebit-"+s.String()) }
@@ -81,7 +82,7 @@ func (b *Built) Prepare(ctx context.Context, round int) error {
 				m = b.Head
 			}
 			// Without paths, what has not changed is compiled once.
-			err := b.Link(ctx, m, b.File(side), gate.Layout(side, b.Layouts+round), "build", "-trimpath", "onebit/cmd/onebit")
+			err := b.Link(ctx, m, b.File(side), sides.Layout(side, b.Layouts+round), "build", "-trimpath", "onebit/cmd/onebit")
 			if err != nil {
 				return fmt.Errorf("%s: %w (--suite measures onebit's own cases)", side, err)
 			}
@@ -138,12 +139,12 @@ func (c *Target) prepare(ctx context.Context) error {
 }
 
 // onebit runs a side's program.
-func (c *Target) onebit(ctx context.Context, side gate.Side, limit time.Duration, args ...string) (*gate.Output, error) {
+func (c *Target) onebit(ctx context.Context, side gate.Side, limit time.Duration, args ...string) (*sides.Output, error) {
 	file, err := filepath.Abs(c.Programs.File(side))
 	if err != nil {
 		return nil, err
 	}
-	p := gate.Program{Path: file, Args: args, Dir: ".", Temp: filepath.Join(c.Temp, "tmp"), Limit: limit}
+	p := sides.Program{Path: file, Args: args, Dir: ".", Temp: filepath.Join(c.Temp, "tmp"), Limit: limit}
 	out, err := p.Run(ctx)
 	if err != nil && ctx.Err() == nil {
 		err = fmt.Errorf("%s: onebit %s %w", side, strings.Join(args[:2], " "), err)

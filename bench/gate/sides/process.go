@@ -1,4 +1,4 @@
-package gate
+package sides
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 )
@@ -133,4 +134,43 @@ func reason(text string) string {
 		}
 	}
 	return tail(text)
+}
+
+// command runs a program and returns what it printed, without the last line's
+// end. Its error has the end of what it complained of.
+func command(ctx context.Context, dir, name string, args ...string) (string, error) {
+	return commandEnv(ctx, dir, nil, name, args...)
+}
+
+// hookEnv is what git tells its hooks of the repository, in which it finds
+// another directory's files.
+var hookEnv = []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"}
+
+func commandEnv(ctx context.Context, dir string, env []string, name string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, name, args...)
+	var out, complaint bytes.Buffer
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &out, &complaint
+	cmd.Env = slices.DeleteFunc(cmd.Environ(), func(v string) bool {
+		key, _, _ := strings.Cut(v, "=")
+		return slices.Contains(hookEnv, key)
+	})
+	cmd.Env = append(cmd.Env, env...)
+	// Interrupted, go and git clean up what they have begun. In a group of their
+	// own they do not hear a terminal's Ctrl-C before this program does, which
+	// would take their end for a failure.
+	isolate(cmd)
+	cmd.Cancel, cmd.WaitDelay = func() error { return interrupt(cmd) }, 5*time.Second
+	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			return "", ctx.Err()
+		}
+		return "", fmt.Errorf("%s %s: %w: %s", name, args[0], err, tail(complaint.String()))
+	}
+	return strings.TrimRight(out.String(), "\r\n"), nil
+}
+
+// tail is the last lines of a text, where the reason is.
+func tail(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return strings.Join(lines[max(0, len(lines)-8):], "\n")
 }

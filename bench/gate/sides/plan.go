@@ -1,4 +1,4 @@
-package gate
+package sides
 
 import (
 	"context"
@@ -6,24 +6,22 @@ import (
 	"math/bits"
 	"time"
 
+	"onebit/bench/gate"
 	"onebit/bench/results"
 )
-
-// maxOps bounds the operations of benchmarks that take no time.
-const maxOps = 1_000_000_000
 
 // A planner finds out how many operations each benchmark needs, and which of
 // them share a process.
 type planner struct {
-	measure time.Duration                           // that a benchmark should take
-	start   func(pkg string) time.Duration          // that a process takes beside measuring
-	run     func(Batch) ([][]results.Metric, error) // on base
+	measure time.Duration                                // that a benchmark should take
+	start   func(pkg string) time.Duration               // that a process takes beside measuring
+	run     func(gate.Batch) ([][]results.Metric, error) // on base
 }
 
 // A planned benchmark has the operations that it will perform or, while it is
 // not settled, those of the next try.
 type planned struct {
-	Benchmark
+	gate.Benchmark
 	n       int
 	ns      float64 // of an operation
 	near    bool    // n is right if nothing disturbed what it was told by
@@ -31,7 +29,7 @@ type planned struct {
 }
 
 // plan returns batches of all benchmarks, in their order.
-func (p *planner) plan(ctx context.Context, benchmarks []Benchmark) ([]Batch, error) {
+func (p *planner) plan(ctx context.Context, benchmarks []gate.Benchmark) ([]gate.Batch, error) {
 	all := make([]planned, len(benchmarks))
 	open := make([]*planned, len(benchmarks))
 	for i, b := range benchmarks {
@@ -55,7 +53,7 @@ func (p *planner) plan(ctx context.Context, benchmarks []Benchmark) ([]Batch, er
 	for i := range all {
 		open = append(open, &all[i])
 	}
-	var batches []Batch
+	var batches []gate.Batch
 	for _, together := range p.share(open) {
 		batches = append(batches, p.batch(together))
 	}
@@ -87,8 +85,8 @@ func (p *planner) share(open []*planned) (batches [][]*planned) {
 func (p *planner) slow(pkg string) bool { return p.start(pkg) > 2*p.measure }
 
 // batch is what a process of these benchmarks measures.
-func (p *planner) batch(together []*planned) Batch {
-	b := Batch{N: together[0].n, Took: p.start(together[0].Package)}
+func (p *planner) batch(together []*planned) gate.Batch {
+	b := gate.Batch{N: together[0].n, Took: p.start(together[0].Package)}
 	operations := b.N
 	if b.N > repeats {
 		operations += repeats // each begins with one that does not count
@@ -108,7 +106,7 @@ func (p *planner) try(together []*planned) error {
 		return err
 	}
 	for i, b := range together {
-		ns, ok := valueOf(values[i], results.NsPerOp)
+		ns, ok := (results.Sample{Values: values[i]}).Value(results.NsPerOp)
 		if !ok {
 			return fmt.Errorf("no ns/op: Benchmark%s in %s does not report its time", b.Name, b.Package)
 		}
@@ -125,24 +123,15 @@ func (p *planner) try(together []*planned) error {
 // machine the other may be three times as long.
 func (b *planned) next(ns, measure float64) {
 	total := ns * float64(b.n)
-	enough := total >= measure/4 || b.n >= maxOps
+	enough := total >= measure/4 || b.n >= gate.MaxOps
 	if b.near {
 		ns = min(ns, b.ns)
 	}
 	b.settled = b.near || enough && b.n == 1 && total >= measure
 	b.ns, b.near = ns, enough
 	if enough || b.settled {
-		b.n = int(min(max(measure/max(ns, 0.01), 1), maxOps))
+		b.n = int(min(max(measure/max(ns, 0.01), 1), gate.MaxOps))
 		return
 	}
-	b.n = int(min(float64(b.n)*min(max(measure/max(total, 1), 2), 100), maxOps))
-}
-
-func valueOf(values []results.Metric, unit string) (float64, bool) {
-	for _, v := range values {
-		if v.Unit == unit {
-			return v.Value, true
-		}
-	}
-	return 0, false
+	b.n = int(min(float64(b.n)*min(max(measure/max(total, 1), 2), 100), gate.MaxOps))
 }

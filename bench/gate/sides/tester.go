@@ -1,9 +1,10 @@
-package gate
+package sides
 
 import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,34 +15,65 @@ import (
 	"strings"
 	"time"
 
-	"onebit/bench/noise"
+	"onebit/bench/gate"
 	"onebit/bench/results"
 )
 
-// A tester runs test binaries and knows what they told of their units.
-type tester struct {
-	match  string         // pattern of benchmarks, as go test -bench has it
-	top    *regexp.Regexp // the part of it that is about the top level
-	limit  time.Duration  // for a benchmark
-	cpus   int            // GOMAXPROCS of the processes; 0: that of this one
-	temp   string         // of the benchmarks' own temporary files
-	better map[string]int // of units that the benchmarks declare or that Go has
-	starts map[string]time.Duration
-
-	allocates map[Benchmark]float64 // bytes per operation
+// Running says how benchmarks run.
+type Running struct {
+	Match string        // regular expression of benchmarks, as go test -bench has it; "": all
+	Limit time.Duration // for a benchmark; 0: a minute
+	CPUs  int           // GOMAXPROCS of what is measured; 0: that of this process
+	Temp  string        // an empty directory, for binaries and temporary files
 }
 
-func newTester(match string, limit time.Duration, cpus int, temp string) (tester, error) {
+// A tester runs the test binaries of both sides, and knows what they told of their
+// units.
+type tester struct {
+	*Running
+	top    *regexp.Regexp // the part of Match that is about the top level
+	temp   string         // of the benchmarks' own temporary files
+	binary func(s gate.Side, pkg string) testBinary
+	named  func(ctx context.Context, s gate.Side, pkg string) (testBinary, error) // one whose functions have names
+	better map[string]int                                                         // of units that the benchmarks declare or that Go has
+	starts map[string]time.Duration
+
+	allocates map[gate.Benchmark]float64 // bytes per operation
+}
+
+func newTester(r *Running, binary func(s gate.Side, pkg string) testBinary) (tester, error) {
+	r.Match, r.Limit = cmp.Or(r.Match, "."), cmp.Or(r.Limit, time.Minute)
 	t := tester{
-		match: cmp.Or(match, "."), limit: cmp.Or(limit, time.Minute), cpus: cpus, temp: filepath.Join(temp, "tmp"),
+		Running: r, temp: filepath.Join(r.Temp, "tmp"), binary: binary,
+		named:  func(_ context.Context, s gate.Side, pkg string) (testBinary, error) { return binary(s, pkg), nil },
 		better: map[string]int{}, // of B/s too nobody says it: Go computes it from ns/op, which is judged
-		starts: map[string]time.Duration{}, allocates: map[Benchmark]float64{},
+		starts: map[string]time.Duration{}, allocates: map[gate.Benchmark]float64{},
 	}
-	if _, err := regexp.Compile(t.match); err != nil {
+	if _, err := regexp.Compile(r.Match); err != nil {
 		return t, fmt.Errorf("the pattern of benchmarks: %w", err)
 	}
-	t.top = topLevel(t.match)
+	t.top = topLevel(r.Match)
 	return t, os.MkdirAll(t.temp, 0o777)
+}
+
+// match compares what both sides list.
+func match(list func(gate.Side) (gate.Listing, error)) (both []gate.Benchmark, differ []gate.Difference, err error) {
+	var found [2]gate.Listing
+	for _, side := range []gate.Side{gate.Base, gate.Head} {
+		if found[side], err = list(side); err != nil {
+			return nil, nil, errSide(side, err)
+		}
+	}
+	both, differ = gate.Match(found[gate.Base], found[gate.Head])
+	return both, differ, nil
+}
+
+// errSide says whose an error is.
+func errSide(s gate.Side, err error) error {
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", s, err)
 }
 
 // Better is the direction of a unit: +1 if higher is better, -1 if lower is,
@@ -80,7 +112,7 @@ type testBinary struct {
 // and each is named as it begins.
 func (t *tester) run(ctx context.Context, b testBinary, match string, n, count int, more ...string) (*results.Set, *Output, error) {
 	command := append(slices.Clone(b.under), b.file)
-	p := Program{Path: command[0], Dir: b.dir, Env: b.env, Temp: t.temp, Limit: t.limit, Args: append(append(command[1:],
+	p := Program{Path: command[0], Dir: b.dir, Env: b.env, Temp: t.temp, Limit: t.Limit, Args: append(append(command[1:],
 		"-test.v", "-test.run=^$", "-test.bench="+match, "-test.benchmem",
 		"-test.benchtime="+strconv.Itoa(n)+"x", "-test.count="+strconv.Itoa(count), "-test.cpu="+strconv.Itoa(t.procs()),
 	), more...)}
@@ -157,7 +189,7 @@ const cycle = 4 << 20
 
 // windows is how often a process of a batch repeats its operations, and how many
 // each time.
-func (t *tester) windows(batch Batch) (count, n int) {
+func (t *tester) windows(batch gate.Batch) (count, n int) {
 	count = repeats
 	for _, b := range batch.Benchmarks {
 		if all := t.allocates[b] * float64(batch.N); all > cycle {
@@ -169,7 +201,7 @@ func (t *tester) windows(batch Batch) (count, n int) {
 }
 
 // measure runs a batch and returns the typical values of each of its benchmarks.
-func (t *tester) measure(ctx context.Context, b testBinary, batch Batch) ([][]results.Metric, error) {
+func (t *tester) measure(ctx context.Context, b testBinary, batch gate.Batch) ([][]results.Metric, error) {
 	patterns := make([]string, len(batch.Benchmarks))
 	for i, bm := range batch.Benchmarks {
 		patterns[i] = exactly(bm.Name)
@@ -184,8 +216,8 @@ func (t *tester) measure(ctx context.Context, b testBinary, batch Batch) ([][]re
 	}
 	windows := make([][][]results.Metric, len(batch.Benchmarks))
 	for _, s := range res.Samples {
-		name := nameOf(s, t.procs())
-		i := slices.IndexFunc(batch.Benchmarks, func(bm Benchmark) bool { return bm.Name == name })
+		name := gate.NameOf(s, t.procs())
+		i := slices.IndexFunc(batch.Benchmarks, func(bm gate.Benchmark) bool { return bm.Name == name })
 		if i < 0 {
 			return nil, fmt.Errorf("%s: a line that nobody asked for: %q: does a benchmark print results of its own?", b.pkg, lineOfSample(s, out.Text))
 		}
@@ -196,45 +228,34 @@ func (t *tester) measure(ctx context.Context, b testBinary, batch Batch) ([][]re
 		if windows[i] == nil {
 			return nil, fmt.Errorf("%s: Benchmark%s has no line of its own in the output: does it print an unfinished line?", b.pkg, bm.Name)
 		}
-		all[i] = typical(windows[i])
+		all[i] = gate.Typical(windows[i])
 	}
 	return all, nil
 }
 
-// typical is the median of each unit that all windows have. The best of them would
-// make what is steadier look slower.
-func typical(windows [][]results.Metric) (values []results.Metric) {
-	for _, v := range windows[0] {
-		var of []float64
-		for _, w := range windows {
-			if x, ok := valueOf(w, v.Unit); ok {
-				of = append(of, x)
-			}
-		}
-		if len(of) == len(windows) {
-			values = append(values, results.Metric{Unit: v.Unit, Value: noise.Median(of)})
-		}
+// Plan implements gate.Target.
+func (t *tester) Plan(ctx context.Context, benchmarks []gate.Benchmark, measure time.Duration) ([]gate.Batch, error) {
+	p := planner{
+		measure: measure, start: func(pkg string) time.Duration { return t.starts[pkg] },
+		run: func(b gate.Batch) ([][]results.Metric, error) { return t.Run(ctx, gate.Base, b) },
 	}
-	return values
-}
-
-// plan is Plan with what runs a batch on base.
-func (t *tester) plan(ctx context.Context, benchmarks []Benchmark, measure time.Duration, run func(Batch) ([][]results.Metric, error)) ([]Batch, error) {
-	p := planner{measure: measure, start: func(pkg string) time.Duration { return t.starts[pkg] }, run: run}
 	return p.plan(ctx, benchmarks)
 }
 
-// procs is GOMAXPROCS of the processes.
-func (t *tester) procs() int { return cmp.Or(t.cpus, runtime.GOMAXPROCS(0)) }
-
-// nameOf is the name of a benchmark that ran with so many processors. Go appends no -GOMAXPROCS where it is 1: then
-// digits at the end are the name's own.
-func nameOf(s results.Sample, procs int) string {
-	if s.Name.Procs > 0 && procs == 1 {
-		return s.Name.Full + "-" + strconv.Itoa(s.Name.Procs)
-	}
-	return s.Name.Full
+// Run implements gate.Target.
+func (t *tester) Run(ctx context.Context, s gate.Side, batch gate.Batch) ([][]results.Metric, error) {
+	values, err := t.measure(ctx, t.binary(s, batch.Benchmarks[0].Package), batch)
+	return values, errSide(s, err)
 }
+
+// Profile implements gate.Profiler.
+func (t *tester) Profile(ctx context.Context, s gate.Side, b gate.Benchmark, n int, file string) error {
+	_, _, err := t.run(ctx, t.binary(s, b.Package), exactly(b.Name), n, 1, "-test.cpuprofile="+file)
+	return errSide(s, err)
+}
+
+// procs is GOMAXPROCS of the processes.
+func (t *tester) procs() int { return cmp.Or(t.CPUs, runtime.GOMAXPROCS(0)) }
 
 // exactly is the pattern of one benchmark, level by level.
 func exactly(name string) string {
@@ -247,22 +268,22 @@ func exactly(name string) string {
 
 // list runs every benchmark of a test binary once, but for those of some names,
 // which shows the sub-benchmarks.
-func (t *tester) list(ctx context.Context, b testBinary, without []string, to Listing) error {
+func (t *tester) list(ctx context.Context, b testBinary, without []string, to gate.Listing) error {
 	var more []string
 	if len(without) > 0 {
 		more = []string{"-test.skip=^(" + strings.Join(without, "|") + ")$"}
 	}
-	res, out, err := t.run(ctx, b, t.match, 1, 1, more...)
+	res, out, err := t.run(ctx, b, t.Match, 1, 1, more...)
 	if err != nil {
 		return err
 	}
 	for _, s := range res.Samples {
-		bm := Benchmark{b.pkg, nameOf(s, t.procs())}
+		bm := gate.Benchmark{Package: b.pkg, Name: gate.NameOf(s, t.procs())}
 		to[bm] = ""
 		t.allocates[bm], _ = s.Value(results.AllocBytes)
 	}
 	for _, e := range ended(out.Text, "SKIP") {
-		to[Benchmark{b.pkg, e.name}] = e.why
+		to[gate.Benchmark{Package: b.pkg, Name: e.name}] = e.why
 	}
 	if len(res.Samples) > 0 {
 		t.starts[b.pkg] = max(t.starts[b.pkg], out.Began)
@@ -290,4 +311,40 @@ func ended(output []byte, how string) (all []endedBenchmark) {
 		said = nil
 	}
 	return all
+}
+
+// topLevel is the part of a pattern that decides which benchmarks of the top level
+// run: of each of its alternatives (|) what stands before the first slash, where
+// neither is in brackets (testing/match.go).
+func topLevel(match string) *regexp.Regexp {
+	var top strings.Builder
+	class, group, below := 0, 0, false // below: after a slash
+	for i := 0; i < len(match); i++ {
+		c, from := match[i], i
+		switch {
+		case c == '\\':
+			i = min(i+1, len(match)-1)
+		case c == '[':
+			class++
+		case c == ']':
+			class = max(class-1, 0)
+		case class > 0:
+		case c == '(':
+			group++
+		case c == ')':
+			group--
+		case group == 0 && c == '|':
+			below = false
+		case group == 0 && c == '/':
+			below = true
+		}
+		if !below {
+			top.WriteString(match[from : i+1])
+		}
+	}
+	re, err := regexp.Compile(top.String())
+	if err != nil {
+		return regexp.MustCompile("") // go test says what is wrong with it
+	}
+	return re
 }

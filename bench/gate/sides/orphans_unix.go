@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-package gate
+package sides
 
 import "syscall"
 

@@ -1,4 +1,4 @@
-package gate
+package sides
 
 import (
 	"bufio"
@@ -12,19 +12,18 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"onebit/bench/gate"
 )
 
 // cachegrind counts by valgrind, which plays the program: on one CPU, and without
 // collecting garbage until there is a gigabyte of it.
-func cachegrind() (*InstructionMeter, error) {
+func cachegrind() (*meter, error) {
 	if _, err := exec.LookPath("valgrind"); err != nil {
 		return nil, errors.New("valgrind is not installed (Debian and Ubuntu: apt-get install valgrind)")
 	}
-	return &InstructionMeter{Name: "cachegrind", slower: 100, enough: 5 * time.Millisecond, count: underCachegrind}, nil
+	return &meter{gate.InstructionMeter{Name: "cachegrind", Slower: 100, Enough: 5 * time.Millisecond}, underCachegrind}, nil
 }
-
-// steadyEnv keeps Go's runtime from doing much that varies.
-var steadyEnv = []string{"GOMAXPROCS=1", "GOGC=off", "GOMEMLIMIT=1GiB"}
 
 func underCachegrind(ctx context.Context, t tester, b testBinary, match string, n int) (executed map[string]float64, err error) {
 	dir, err := os.MkdirTemp(t.temp, "cachegrind-")
@@ -42,20 +41,6 @@ func underCachegrind(ctx context.Context, t tester, b testBinary, match string, 
 		return nil, unknownInstruction(log, err)
 	}
 	return readCachegrind(counts)
-}
-
-// counts runs a benchmark under what counts, in as steady a way as there is.
-func (t tester) counts(ctx context.Context, b testBinary, match string, n int) error {
-	t.cpus, t.limit = 1, 100*t.limit
-	b.env = steadyEnv
-	results, out, err := t.run(ctx, b, match, n, 1)
-	switch {
-	case err != nil:
-		return err
-	case len(results.Samples) == 0:
-		return fmt.Errorf("it does not run on one CPU: %s", tail(string(out.Text)))
-	}
-	return nil
 }
 
 var unhandled = regexp.MustCompile(`unhandled instruction bytes: ((?:0x[0-9A-F]{2} ?)+)`)

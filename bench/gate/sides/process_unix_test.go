@@ -1,6 +1,6 @@
 //go:build unix
 
-package gate
+package sides
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"onebit/bench/gate"
 	"onebit/internal/require"
 )
 
@@ -26,7 +27,7 @@ func TestNothingOutlivesABenchmark(t *testing.T) {
 			continue
 		}
 		run, b := behaving(t, how, time.Minute)
-		if _, err := run.measure(t.Context(), b, Batch{Benchmarks: []Benchmark{behaves}, N: 1}); err != nil && how == "leaves a session" {
+		if _, err := run.measure(t.Context(), b, gate.Batch{Benchmarks: []gate.Benchmark{behaves}, N: 1}); err != nil && how == "leaves a session" {
 			t.Fatal(err)
 		}
 		text, err := os.ReadFile(os.Getenv(notes))

@@ -1,4 +1,4 @@
-package gate
+package sides
 
 import (
 	"cmp"
@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"onebit/bench/gate"
 	"onebit/internal/require"
 )
 
@@ -107,14 +108,14 @@ func behaving(t *testing.T, how string, limit time.Duration) (*tester, testBinar
 	if err != nil {
 		t.Fatal(err)
 	}
-	run, err := newTester("Behaviour", limit, 2, t.TempDir())
+	run, err := newTester(&Running{Match: "Behaviour", Limit: limit, CPUs: 2, Temp: t.TempDir()}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return &run, testBinary{file: self, dir: ".", pkg: "example.com/p"}
 }
 
-var behaves = Benchmark{"example.com/p", "Behaviour/small"}
+var behaves = gate.Benchmark{Package: "example.com/p", Name: "Behaviour/small"}
 
 // What a benchmark may do instead of telling its time is an error that says so,
 // and never a measurement.
@@ -130,8 +131,8 @@ func TestBenchmarksThatCannotBeMeasured(t *testing.T) {
 	}{
 		"works":              {long, "", ""},
 		"prints":             {long, "", ""},
-		"fails":              {long, "BenchmarkBehaviour/small fails: testbinary_test.go:", ""},
-		"skips":              {long, "", "BenchmarkBehaviour/small skips itself when it is measured: testbinary_test.go:"},
+		"fails":              {long, "BenchmarkBehaviour/small fails: tester_test.go:", ""},
+		"skips":              {long, "", "BenchmarkBehaviour/small skips itself when it is measured: tester_test.go:"},
 		"panics":             {long, "BenchmarkBehaviour/small exit status 2: panic: out of order", ""},
 		"exits":              {long, "BenchmarkBehaviour/small exit status 3", ""},
 		"exits well":         {long, "BenchmarkBehaviour/small ended its process before the tests were over", ""},
@@ -146,9 +147,9 @@ func TestBenchmarksThatCannotBeMeasured(t *testing.T) {
 	} {
 		t.Run(how, func(t *testing.T) {
 			run, b := behaving(t, how, want.limit)
-			failed := run.list(t.Context(), b, nil, Listing{})
+			failed := run.list(t.Context(), b, nil, gate.Listing{})
 			expect(t, "list", failed, want.listed)
-			_, failed = run.measure(t.Context(), b, Batch{Benchmarks: []Benchmark{behaves}, N: 1})
+			_, failed = run.measure(t.Context(), b, gate.Batch{Benchmarks: []gate.Benchmark{behaves}, N: 1})
 			expect(t, "measure", failed, cmp.Or(want.listed, want.measured))
 		})
 	}
@@ -164,7 +165,7 @@ func expect(t *testing.T, what string, err error, want string) {
 // One that skips its second repetition was not measured as often as was asked.
 func TestSkipsItselfAtTimes(t *testing.T) {
 	run, b := behaving(t, "skips at times", time.Minute)
-	_, err := run.measure(t.Context(), b, Batch{Benchmarks: []Benchmark{behaves}, N: 3})
+	_, err := run.measure(t.Context(), b, gate.Batch{Benchmarks: []gate.Benchmark{behaves}, N: 3})
 	expect(t, "measure", err, "BenchmarkBehaviour/small skips itself when it is measured")
 }
 
@@ -174,32 +175,17 @@ func TestPackageWhoseBenchmarksDoNotRun(t *testing.T) {
 		t.Skip("Wine 8 follows no link that it has made")
 	}
 	run, b := behaving(t, "none", time.Minute)
-	tests := &Tests{tester: *run, Temp: t.TempDir()}
-	tests.packages[Head] = map[string]testPackage{b.pkg: {".", []string{"BenchmarkNobody"}}}
-	file := tests.binary(Head, b.pkg).file
+	tests := &Tests{tester: *run, Running: Running{Temp: t.TempDir()}}
+	tests.packages[gate.Head] = map[string]testPackage{b.pkg: {dir: "."}}
+	file := tests.binary(gate.Head, b.pkg).file
 	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o777), os.Symlink(b.file, file)); err != nil {
 		t.Skip(err)
 	}
 	for match, want := range map[string]string{
-		"NoSuch":   "",
 		"Nobody":   "example.com/p has BenchmarkNobody, and none of its benchmarks ran",
 		"Nobody/x": "",
 	} {
-		tests.match, tests.top = match, topLevel(match)
-		expect(t, match, tests.listPackage(t.Context(), Head, b.pkg, Listing{}), want)
-	}
-}
-
-// Benchmarks are found by the files' syntax, whatever a text in them says.
-func TestBenchmarksIn(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "x_test.go")
-	source := "package x\nimport \"testing\"\nfunc BenchmarkX(b *testing.B) {}\nfunc Benchmark(b *testing.B) {}\nfunc Benchmarks() {}\n" +
-		"type t int\nfunc (t) BenchmarkY(b *testing.B) {}\nvar text = `\nfunc BenchmarkZ(b *testing.B) {}\n`\n"
-	if err := os.WriteFile(path, []byte(source), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	names, err := benchmarksIn(path)
-	if err != nil || strings.Join(names, " ") != "BenchmarkX Benchmark" {
-		t.Errorf("%q, %v; want BenchmarkX and Benchmark", names, err)
+		tests.Match, tests.tester.Match = match, match
+		expect(t, match, tests.listPackage(t.Context(), gate.Head, b.pkg, []string{"BenchmarkNobody"}, gate.Listing{}), want)
 	}
 }

@@ -1,4 +1,4 @@
-package gate
+package sides
 
 import (
 	"context"
@@ -10,11 +10,13 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"onebit/bench/gate"
 )
 
 // perfEvents counts by the processor, if its counters are there. They know no
 // functions: all counts are of one without a name.
-func perfEvents() (*InstructionMeter, error) {
+func perfEvents() (*meter, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	fd, err := openEvent(unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_INSTRUCTIONS)
@@ -22,7 +24,7 @@ func perfEvents() (*InstructionMeter, error) {
 		return nil, errors.New("the processor shows no counter of instructions here, or the system keeps it (kernel.perf_event_paranoid)")
 	}
 	unix.Close(fd)
-	return &InstructionMeter{Name: "perf events", slower: 2, enough: 200 * time.Millisecond, count: underEvents}, nil
+	return &meter{gate.InstructionMeter{Name: "perf events", Slower: 2, Enough: 200 * time.Millisecond}, underEvents}, nil
 }
 
 // openEvent opens a counter of the processes that this thread starts, in user

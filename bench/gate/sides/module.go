@@ -1,4 +1,4 @@
-package gate
+package sides
 
 import (
 	"bytes"
@@ -11,11 +11,8 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 )
@@ -337,13 +334,11 @@ func (m *Module) packages(ctx context.Context, patterns []string) (map[string]te
 		if len(fields) < 3 {
 			continue // it has no tests
 		}
-		p := testPackage{dir: fields[1]}
+		p := testPackage{fields[1], map[string]token.Position{}}
 		for _, name := range fields[2:] {
-			benchmarks, err := benchmarksIn(filepath.Join(p.dir, name))
-			if err != nil {
+			if err := p.find(filepath.Join(p.dir, name)); err != nil {
 				return nil, err
 			}
-			p.benchmarks = append(p.benchmarks, benchmarks...)
 		}
 		if len(p.benchmarks) > 0 {
 			all[fields[0]] = p
@@ -352,23 +347,24 @@ func (m *Module) packages(ctx context.Context, patterns []string) (map[string]te
 	return all, nil
 }
 
-// A testPackage is a package whose tests have benchmarks: where it is, and their
-// names as they stand in its files.
+// A testPackage is a package whose tests have benchmarks: where it is, and where
+// their functions begin, by their names.
 type testPackage struct {
 	dir        string
-	benchmarks []string
+	benchmarks map[string]token.Position
 }
 
-// benchmarksIn lists the benchmarks of a file. One that cannot be parsed does not
-// build, which the compiler says better.
-func benchmarksIn(path string) (names []string, err error) {
+// find finds the benchmarks of a file. One that cannot be parsed does not build,
+// which the compiler says better.
+func (p *testPackage) find(path string) error {
 	text, err := os.ReadFile(path)
 	if err != nil || !bytes.Contains(text, []byte("Benchmark")) {
-		return nil, err
+		return err
 	}
-	file, _ := parser.ParseFile(token.NewFileSet(), path, text, parser.SkipObjectResolution)
+	set := token.NewFileSet()
+	file, _ := parser.ParseFile(set, path, text, parser.SkipObjectResolution)
 	if file == nil {
-		return nil, nil
+		return nil
 	}
 	for _, d := range file.Decls {
 		f, ok := d.(*ast.FuncDecl)
@@ -377,10 +373,10 @@ func benchmarksIn(path string) (names []string, err error) {
 		}
 		rest, ok := strings.CutPrefix(f.Name.Name, "Benchmark")
 		if first, _ := utf8.DecodeRuneInString(rest); ok && !unicode.IsLower(first) {
-			names = append(names, f.Name.Name)
+			p.benchmarks[f.Name.Name] = set.Position(f.Pos())
 		}
 	}
-	return names, nil
+	return nil
 }
 
 // command runs a program where the user is in the module.
@@ -390,43 +386,4 @@ func (m *Module) command(ctx context.Context, name string, args ...string) (stri
 		dir = m.Dir
 	}
 	return commandEnv(ctx, dir, m.env, name, args...)
-}
-
-// command runs a program and returns what it printed, without the last line's
-// end. Its error has the end of what it complained of.
-func command(ctx context.Context, dir, name string, args ...string) (string, error) {
-	return commandEnv(ctx, dir, nil, name, args...)
-}
-
-// hookEnv is what git tells its hooks of the repository, in which it finds
-// another directory's files.
-var hookEnv = []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"}
-
-func commandEnv(ctx context.Context, dir string, env []string, name string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, name, args...)
-	var out, complaint bytes.Buffer
-	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &out, &complaint
-	cmd.Env = slices.DeleteFunc(cmd.Environ(), func(v string) bool {
-		key, _, _ := strings.Cut(v, "=")
-		return slices.Contains(hookEnv, key)
-	})
-	cmd.Env = append(cmd.Env, env...)
-	// Interrupted, go and git clean up what they have begun. In a group of their
-	// own they do not hear a terminal's Ctrl-C before this program does, which
-	// would take their end for a failure.
-	isolate(cmd)
-	cmd.Cancel, cmd.WaitDelay = func() error { return interrupt(cmd) }, 5*time.Second
-	if err := cmd.Run(); err != nil {
-		if ctx.Err() != nil {
-			return "", ctx.Err()
-		}
-		return "", fmt.Errorf("%s %s: %w: %s", name, args[0], err, tail(complaint.String()))
-	}
-	return strings.TrimRight(out.String(), "\r\n"), nil
-}
-
-// tail is the last lines of a text, where the reason is.
-func tail(text string) string {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	return strings.Join(lines[max(0, len(lines)-8):], "\n")
 }

@@ -1,4 +1,4 @@
-package gate
+package sides
 
 import (
 	"os/exec"
