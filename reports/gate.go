@@ -100,7 +100,7 @@ func harmlessGate(res *gate.Results) *gate.Results {
 	copied.Report, copied.Profiles, copied.Warnings = &report, slices.Clone(res.Profiles), texts(res.Warnings)
 	for i := range copied.Profiles {
 		p := &copied.Profiles[i]
-		p.Package, p.Benchmark, p.Functions = term.Text(p.Package), term.Text(p.Benchmark), slices.Clone(p.Functions)
+		p.Benchmark, p.Functions = harmlessBenchmark(p.Benchmark), slices.Clone(p.Functions)
 		p.Files = [2]string{term.Text(p.Files[gate.Base]), term.Text(p.Files[gate.Head])}
 		for k := range p.Functions {
 			p.Functions[k].Name = term.Text(p.Functions[k].Name)
@@ -439,7 +439,7 @@ func (g *gateReport) finding(f gate.Finding) *doc.Section {
 
 // profileOf is nil if there is no profile of the time that f is about.
 func (g *gateReport) profileOf(f gate.Finding) *gate.Profile {
-	i := slices.IndexFunc(g.results.Profiles, func(p gate.Profile) bool { return p.Package == f.Package && p.Benchmark == f.Name })
+	i := slices.IndexFunc(g.results.Profiles, func(p gate.Profile) bool { return p.Benchmark == f.Benchmark })
 	if i < 0 || f.Unit != results.NsPerOp {
 		return nil
 	}

@@ -88,7 +88,7 @@ func smallGate(t testing.TB) *gate.Results {
 		{gate.Benchmark{Package: hash, Name: "Sum"}, 1.001, 0.01, 2},
 		{gate.Benchmark{Package: hash, Name: "Close"}, 1.031, 0.1, 2},
 	}, 16, gate.Profile{
-		Package: decode.Package, Benchmark: decode.Name, Base: 10000, Head: 13000, Samples: [2]int{310, 402},
+		Benchmark: decode, Base: 10000, Head: 13000, Samples: [2]int{310, 402},
 		Files: [2]string{"Decode.base.pprof", "Decode.head.pprof"},
 		Functions: []gate.FunctionChange{
 			{Name: codec + ".(*decoder).skip", HeadFlat: 2800, HeadCum: 2900, Error: 400},
@@ -169,7 +169,7 @@ func TestGateEscapesNames(t *testing.T) {
 	for i := range res.Measurements {
 		res.Measurements[i].Name = evil
 	}
-	res.Profiles[0].Benchmark, res.Profiles[0].Functions[0].Name = evil, evil
+	res.Profiles[0].Name, res.Profiles[0].Functions[0].Name = evil, evil
 	res.Report.LeftOut[0].Name, res.Report.LeftOut[0].Reason = evil, evil
 	var page, table, markdown bytes.Buffer
 	for _, err := range []error{WriteGateHTML(&page, res), WriteGateTable(&table, res, 80), WriteGateMarkdown(&markdown, res, 1<<20)} {

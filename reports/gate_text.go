@@ -21,14 +21,14 @@ func (g *gateReport) inText() []*doc.Section {
 		s.Add(doc.Text{Words: fmt.Sprintf("not shown: %s of other units that are the same or not judged", count.Of(n, "value"))})
 	}
 	for _, p := range g.results.Profiles {
-		s.Add(newTable("", fmt.Sprintf("%s takes %s longer, by function:", p.Benchmark, formatTime(p.Head-p.Base)), "", clearChanges(p), []doc.Field[gate.FunctionChange]{
+		s.Add(newTable("", fmt.Sprintf("%s takes %s longer, by function:", p.Name, formatTime(p.Head-p.Base)), "", clearChanges(p), []doc.Field[gate.FunctionChange]{
 			{Label: "change", Cell: func(f gate.FunctionChange) doc.Cell { return doc.Cell{Text: signedTime(f.Change())} }},
 			{Label: "function", Text: true, Cell: func(f gate.FunctionChange) doc.Cell {
 				return doc.Cell{Text: functionName(f.Name), Remark: parenthesis(newOrGone(f))}
 			}},
 		}))
 		if len(clearChanges(p)) == 0 {
-			s.Add(doc.Text{Words: p.Benchmark + ": no function changed by more than so few samples explain"})
+			s.Add(doc.Text{Words: p.Name + ": no function changed by more than so few samples explain"})
 		}
 		s.Add(doc.Text{Words: g.further(p)})
 	}

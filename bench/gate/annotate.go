@@ -44,7 +44,7 @@ func Annotate(w io.Writer, r *Report, profiles []Profile, where Locator, root st
 // benchmark takes longer, if a profile shows one clearly, and its file.
 func culprit(profiles []Profile, b Benchmark, dir, root string) (*FunctionChange, string) {
 	for _, p := range profiles {
-		if p.Package != b.Package || p.Benchmark != b.Name {
+		if p.Benchmark != b {
 			continue
 		}
 		for _, f := range p.Functions {

@@ -38,7 +38,7 @@ func TestAnnotate(t *testing.T) {
 		{Benchmark: Benchmark{Package: pkg, Name: "Sum"}, Unit: results.NsPerOp, Better: -1, Verdict: Same, Pass: true},
 	}}
 	profile := func(name, file string) Profile {
-		return Profile{Package: pkg, Benchmark: name, Functions: []FunctionChange{
+		return Profile{Benchmark: Benchmark{Package: pkg, Name: name}, Functions: []FunctionChange{
 			{Name: "runtime.mallocgc", File: "/usr/lib/go/src/runtime/malloc.go", HeadFlat: 99, Error: 1},
 			{Name: "runtime.memmove", File: "runtime/memmove.s", HeadFlat: 98, Error: 1},
 			{Name: "codec.faster", File: file, BaseFlat: 50, Error: 1},

@@ -214,21 +214,15 @@ func (b *Baseline) Compare(ctx context.Context, target Target, benchmarks []Benc
 // A comparison is the state of one Compare.
 type comparison struct {
 	Options
+	casesOf
 	classes  string // the keys of base's names by which cases scatter alike
 	baseline *Baseline
 	target   Target
-	cases    map[Benchmark]*caseState
-	order    []*caseState
 	round    int
 }
 
 func newComparison(opt Options, classes string, benchmarks []Benchmark) *comparison {
-	c := &comparison{Options: opt, classes: classes, cases: map[Benchmark]*caseState{}}
-	for _, at := range benchmarks {
-		c.cases[at] = &caseState{Benchmark: at, units: map[string]*series{}}
-		c.order = append(c.order, c.cases[at])
-	}
-	return c
+	return &comparison{Options: opt, casesOf: newCases(benchmarks), classes: classes}
 }
 
 // replayBaseline judges a comparison with what was recorded earlier.
@@ -244,11 +238,7 @@ func (t Terms) replayBaseline(all []Measurement, benchmarks []Benchmark, opt Opt
 // keep adds what a process measured, and records it.
 func (c *comparison) keep(x *caseState, m Measurement) {
 	for _, v := range m.Values {
-		if x.units[v.Unit] == nil {
-			x.units[v.Unit] = new(series)
-			x.order = append(x.order, v.Unit)
-		}
-		s := x.units[v.Unit]
+		s := x.unit(v.Unit)
 		s.sides[m.Side] = append(s.sides[m.Side], v.Value)
 	}
 	if c.Record != nil {
@@ -265,21 +255,21 @@ func (c *comparison) measure(ctx context.Context) error {
 		all[i] = x.Benchmark
 	}
 	c.shorten()
-	begin := c.Now()
+	begin := c.elapsed()
 	for c.round < baselineProcesses {
 		if err := c.target.Prepare(ctx, c.round, all); err != nil {
 			return err
 		}
 		for i, at := range rng.Perm(len(all)) {
-			c.progress(i)
+			c.tell(Progress{Doing: "measure", Round: c.round, Undecided: len(all) - i, All: len(all)})
 			if err := c.once(ctx, c.order[at]); err != nil {
 				return err
 			}
 		}
 		c.round++
 		// A round that would end after the budget is not begun.
-		now := c.Now()
-		if each := now.Sub(begin) / time.Duration(c.round); now.Sub(c.Start)+each/2 > c.Budget {
+		now := c.elapsed()
+		if each := (now - begin) / time.Duration(c.round); now+each/2 > c.Budget {
 			break
 		}
 	}
@@ -295,7 +285,7 @@ func (c *comparison) shorten() {
 			total += noise.Median(ns.sides[Base]) * float64(x.n)
 		}
 	}
-	left := float64(c.Budget - c.Now().Sub(c.Start))
+	left := float64(c.Budget - c.elapsed())
 	factor := left / total / (leastProcesses + 2)
 	if factor >= 1 || total == 0 {
 		return
@@ -309,7 +299,7 @@ func (c *comparison) shorten() {
 
 // once measures a benchmark in a process.
 func (c *comparison) once(ctx context.Context, x *caseState) error {
-	start := c.Now()
+	start := c.elapsed()
 	batch := Batch{Benchmarks: []Benchmark{x.Benchmark}, N: x.n}
 	if !c.baseline.byGate {
 		batch.Repeats = baselineSamples
@@ -320,16 +310,7 @@ func (c *comparison) once(ctx context.Context, x *caseState) error {
 	}
 	c.keep(x, Measurement{
 		Benchmark: x.Benchmark, Side: Head, Round: c.round, N: x.n,
-		Start: start.Sub(c.Start), Took: c.Now().Sub(start), Values: values[0],
+		Start: start, Took: c.elapsed() - start, Values: values[0],
 	})
 	return nil
-}
-
-func (c *comparison) progress(done int) {
-	if c.Progress != nil {
-		c.Options.Progress(Progress{
-			Doing: "measure", Round: c.round, Undecided: len(c.order) - done, All: len(c.order),
-			Elapsed: c.Now().Sub(c.Start), Budget: c.Budget,
-		})
-	}
 }

@@ -11,17 +11,27 @@ import (
 // Code is what the code of both sides says before anything is timed. Benchmarks
 // are those of the top level, with all of theirs.
 type Code struct {
-	Same      []Benchmark // they run the same code on both sides
-	Reached   []Reached   // the others that both sides have
-	Unreached []string    // functions that differ and that no benchmark reaches
-	Unknown   string      // why nothing could be told; "" if it could
-	Measured  bool        // they are measured all the same
+	Same      []Benchmark `json:"same"`               // they run the same code on both sides
+	Reached   []Reached   `json:"reached"`            // the others that both sides have
+	Unreached []string    `json:"unreached"`          // functions that differ and that no benchmark reaches
+	Unknown   string      `json:"unknown,omitempty"`  // why nothing could be told; "" if it could
+	Measured  bool        `json:"measured,omitempty"` // the same ones were measured all the same
 }
 
 // Reached is a benchmark that may run other code than on the other side.
 type Reached struct {
 	Benchmark
-	Why string // what it reaches that differs, or that can't be known
+	Why string `json:"why,omitempty"` // what it reaches that differs, or that can't be known
+}
+
+// document is what JSON has of it, whose lists are never null; nil if it says nothing.
+func (c *Code) document() *Code {
+	if c == nil || len(c.Same)+len(c.Reached) == 0 && c.Unknown == "" {
+		return nil
+	}
+	d := *c
+	d.Same, d.Reached, d.Unreached = append([]Benchmark{}, c.Same...), append([]Reached{}, c.Reached...), append([]string{}, c.Unreached...)
+	return &d
 }
 
 // Settled are the benchmarks that need no measurement.

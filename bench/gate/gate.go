@@ -39,8 +39,8 @@ func ParseSide(name string) (s Side, ok bool) {
 
 // A Benchmark is one benchmark of one package.
 type Benchmark struct {
-	Package string
-	Name    string // without "Benchmark" and without -GOMAXPROCS
+	Package string `json:"package"`
+	Name    string `json:"benchmark"` // without "Benchmark" and without -GOMAXPROCS
 }
 
 // A Batch is what one process measures: a benchmark, or several of a package
@@ -119,6 +119,17 @@ func (opt *Options) fill() {
 	}
 	if opt.Better == nil {
 		opt.Better = func(unit string) int { return results.UnitOf(unit).Better }
+	}
+}
+
+// elapsed is how long the gate has taken so far.
+func (opt *Options) elapsed() time.Duration { return opt.Now().Sub(opt.Start) }
+
+// tell says how far the gate has come, if that is asked for.
+func (opt *Options) tell(p Progress) {
+	if opt.Progress != nil {
+		p.Elapsed, p.Budget = opt.elapsed(), opt.Budget
+		opt.Progress(p)
 	}
 }
 
@@ -227,7 +238,7 @@ func Run(ctx context.Context, target Target, benchmarks []Benchmark, opt Options
 	opt.fill()
 	switch {
 	case len(benchmarks) == 0 && len(opt.Code.Settled()) > 0:
-		return &Report{Options: opt, Elapsed: opt.Now().Sub(opt.Start)}, nil
+		return &Report{Options: opt, Elapsed: opt.elapsed()}, nil
 	case len(benchmarks) == 0:
 		return nil, errors.New("there is no benchmark to compare")
 	}
@@ -255,10 +266,9 @@ func unfinished(err error) string {
 // A gate is the state of one Run.
 type gate struct {
 	Options
+	casesOf
 	target  Target
 	rng     *rand.Rand
-	cases   map[Benchmark]*caseState
-	order   []*caseState // as they were given
 	batches []Batch
 	setup   time.Duration // before the first round
 	linking time.Duration // that preparing the last round took
@@ -271,12 +281,22 @@ type gate struct {
 }
 
 func newGate(opt Options, benchmarks []Benchmark) *gate {
-	g := &gate{Options: opt, cases: map[Benchmark]*caseState{}}
+	return &gate{Options: opt, casesOf: newCases(benchmarks)}
+}
+
+// casesOf are benchmarks with what was measured of them.
+type casesOf struct {
+	cases map[Benchmark]*caseState
+	order []*caseState // as they were given
+}
+
+func newCases(benchmarks []Benchmark) casesOf {
+	c := casesOf{cases: map[Benchmark]*caseState{}}
 	for _, b := range benchmarks {
-		g.cases[b] = &caseState{Benchmark: b, units: map[string]*series{}}
-		g.order = append(g.order, g.cases[b])
+		c.cases[b] = &caseState{Benchmark: b, units: map[string]*series{}}
+		c.order = append(c.order, c.cases[b])
 	}
-	return g
+	return c
 }
 
 // A caseState is a benchmark with what was measured of it.
@@ -286,6 +306,15 @@ type caseState struct {
 	decided bool
 	units   map[string]*series
 	order   []string // of the units
+}
+
+// unit is the series of a unit, which is begun if it is new.
+func (c *caseState) unit(name string) *series {
+	if c.units[name] == nil {
+		c.units[name] = new(series)
+		c.order = append(c.order, name)
+	}
+	return c.units[name]
 }
 
 // A series is one unit of one benchmark: by side, a value for each round.
@@ -332,8 +361,6 @@ func (g *gate) run(ctx context.Context) (err error) {
 	return nil
 }
 
-func (g *gate) elapsed() time.Duration { return g.Now().Sub(g.Start) }
-
 // undecided are the benchmarks that are still measured.
 func (g *gate) undecided() (open []Benchmark) {
 	for _, c := range g.order {
@@ -359,7 +386,7 @@ func (g *gate) fits() error {
 		measure += turns * b.Took
 	}
 	needed := max(1, minRounds(g.Alarm, len(g.order))-g.rounds)
-	setup, budget := g.setup-g.resumption.elapsed, g.Budget-g.resumption.elapsed
+	setup, budget := g.setup-g.resumption.spent, g.Budget-g.resumption.spent
 	all := (setup + time.Duration(needed)*(g.linking+measure) + g.Reserve).Round(time.Second)
 	switch {
 	case setup+measure+g.Reserve > budget:
@@ -486,12 +513,9 @@ func (c *caseState) add(f found) {
 		if slices.ContainsFunc(sides[:], func(v []float64) bool { return len(v) == 0 || len(v) != len(sides[Base]) }) {
 			continue
 		}
-		if c.units[unit] == nil {
-			c.units[unit] = new(series)
-			c.order = append(c.order, unit)
-		}
+		s := c.unit(unit)
 		for side, values := range sides {
-			c.units[unit].sides[side] = append(c.units[unit].sides[side], mean(values))
+			s.sides[side] = append(s.sides[side], mean(values))
 		}
 	}
 }
@@ -722,7 +746,5 @@ func (g *gate) alarms() (all []string) {
 }
 
 func (g *gate) progress(doing string) {
-	if g.Progress != nil {
-		g.Options.Progress(Progress{Doing: doing, Round: g.round, Undecided: len(g.undecided()), All: len(g.order), Elapsed: g.elapsed(), Budget: g.Budget})
-	}
+	g.tell(Progress{Doing: doing, Round: g.round, Undecided: len(g.undecided()), All: len(g.order)})
 }

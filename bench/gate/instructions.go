@@ -38,8 +38,7 @@ type InstructionMeter struct {
 // operation: a witness that needs no quiet machine, and that knows nothing of
 // memory and branches. Each side is counted twice.
 type Count struct {
-	Package    string            `json:"package"`
-	Benchmark  string            `json:"benchmark"`
+	Benchmark
 	Refused    string            `json:"refused,omitempty"` // why it is no witness
 	Gated      bool              `json:"gated,omitempty"`   // a rule judges it
 	Operations int               `json:"operations,omitempty"`
@@ -118,7 +117,7 @@ func CountInstructions(ctx context.Context, r *Report, opt CountOptions) error {
 	r.CountedBy = opt.By.Name
 	for _, f := range r.toCount() {
 		threshold, gated := opt.ThresholdOf(f.Benchmark)
-		c := Count{Package: f.Package, Benchmark: f.Name, Gated: gated}
+		c := Count{Benchmark: f.Benchmark, Gated: gated}
 		if !gated {
 			threshold = r.Options.Threshold
 		}
@@ -266,7 +265,7 @@ func (f Finding) counted() bool { return f.Unit == results.Instructions && len(f
 // it has none.
 func (c *Count) finding(threshold float64) Finding {
 	f := Finding{
-		Benchmark: Benchmark{c.Package, c.Benchmark}, Unit: results.Instructions, Pass: true,
+		Benchmark: c.Benchmark, Unit: results.Instructions, Pass: true,
 		Change: c.Change(), Threshold: max(threshold, ownSpread), Base: c.Own[Base], Head: c.Own[Head],
 	}
 	if !c.Gated {

@@ -21,20 +21,14 @@ func (r *Report) counted() (sentences []string) {
 	if len(r.Counts) == 0 {
 		return nil
 	}
-	var more, as, fewer int
+	var of [3]int // that execute fewer, as many and more
 	var said []string
 	for _, c := range r.Counts {
 		if c.Refused != "" {
 			continue
 		}
-		switch c.direction() {
-		case +1:
-			more++
-		case -1:
-			fewer++
-		default:
-			as++
-		}
+		in, _ := c.decisive()
+		of[1+in.sign()]++
 		if text := c.witness(r.timeVerdict(c)); text != "" {
 			said = append(said, text)
 		}
@@ -43,13 +37,13 @@ func (r *Report) counted() (sentences []string) {
 	for _, x := range []struct {
 		n    int
 		text string
-	}{{more, "more than base"}, {as, "as many"}, {fewer, "fewer"}} {
+	}{{of[2], "more than base"}, {of[1], "as many"}, {of[0], "fewer"}} {
 		if x.n > 0 {
 			clauses = append(clauses, fmt.Sprintf("%d %s", x.n, x.text))
 		}
 	}
 	if len(clauses) > 0 {
-		sentences = append(sentences, fmt.Sprintf("Instructions of an operation in %s, by %s: %s.", count.Of(more+as+fewer, "benchmark"), r.CountedBy, strings.Join(clauses, ", ")))
+		sentences = append(sentences, fmt.Sprintf("Instructions of an operation in %s, by %s: %s.", count.Of(of[0]+of[1]+of[2], "benchmark"), r.CountedBy, strings.Join(clauses, ", ")))
 	}
 	sentences = append(sentences, said[:min(len(said), mostCounted)]...)
 	if n := len(said) - mostCounted; n > 0 {
@@ -61,35 +55,32 @@ func (r *Report) counted() (sentences []string) {
 // timeVerdict is the verdict on the time of a benchmark.
 func (r *Report) timeVerdict(c Count) Verdict {
 	for _, f := range r.Findings {
-		if f.Unit == results.NsPerOp && f.Benchmark == (Benchmark{c.Package, c.Benchmark}) {
+		if f.Unit == results.NsPerOp && f.Benchmark == c.Benchmark {
 			return f.Verdict
 		}
 	}
 	return Unsure
 }
 
-// direction is +1 if head executes more instructions, by its own or else by those
-// of Go's runtime, -1 if fewer, and 0 if as many.
-func (c Count) direction() int {
-	for _, in := range []Interval{c.Change(), c.Total()} {
-		switch {
-		case in.Lo > 0:
-			return +1
-		case in.Hi < 0:
-			return -1
-		}
+// decisive is the change by which head executes more or fewer instructions: of its
+// own, or else with those of Go's runtime, which whose says.
+func (c Count) decisive() (in Interval, whose string) {
+	if in := c.Change(); in.sign() != 0 {
+		return in, ""
 	}
-	return 0
+	return c.Total(), " with those of Go's runtime, and as many without"
 }
 
 // witness is what a count says beside the verdict on the time; "" if nothing.
 func (c Count) witness(time Verdict) string {
-	name := term.Text(c.Benchmark)
-	switch d := c.direction(); {
+	name := term.Text(c.Name)
+	in, whose := c.decisive()
+	by := fmt.Sprintf("%.1f%%", 100*math.Abs(math.Expm1(in.Center)))
+	switch d := in.sign(); {
 	case d > 0:
-		return fmt.Sprintf("%s executes %s more instructions%s%s.", name, c.by(), c.whose(), c.grown())
+		return fmt.Sprintf("%s executes %s more instructions%s%s.", name, by, whose, c.grown())
 	case d < 0 && (time == Unsure || time == Slower):
-		return fmt.Sprintf("%s is %v by time and executes %s fewer instructions%s.", name, time, c.by(), c.whose())
+		return fmt.Sprintf("%s is %v by time and executes %s fewer instructions%s.", name, time, by, whose)
 	case d < 0:
 		return ""
 	case time == Unsure:
@@ -104,26 +95,6 @@ func (c Count) witness(time Verdict) string {
 func (c Count) about() string {
 	in := c.Change()
 	return fmt.Sprintf("%s an operation, within %.2g%%", formatCount(mean(c.Own[Head])), 100*math.Expm1(in.Hi-in.Center))
-}
-
-// decisive is the change that direction goes by.
-func (c Count) decisive() (in Interval, own bool) {
-	if in := c.Change(); in.Lo > 0 || in.Hi < 0 {
-		return in, true
-	}
-	return c.Total(), false
-}
-
-func (c Count) by() string {
-	in, _ := c.decisive()
-	return fmt.Sprintf("%.1f%%", 100*math.Abs(math.Expm1(in.Center)))
-}
-
-func (c Count) whose() string {
-	if _, own := c.decisive(); own {
-		return ""
-	}
-	return " with those of Go's runtime, and as many without"
 }
 
 // grown names the functions that execute most of what is more.
@@ -153,7 +124,7 @@ func (r *Report) refused() (sentences []string) {
 		if names[c.Refused] == nil {
 			reasons = append(reasons, c.Refused)
 		}
-		names[c.Refused] = append(names[c.Refused], c.Benchmark)
+		names[c.Refused] = append(names[c.Refused], c.Name)
 	}
 	slices.Sort(reasons)
 	for _, why := range reasons {

@@ -31,8 +31,7 @@ type Profiler interface {
 // function's time is its share of the samples times that of an operation, so
 // that the changes of all functions' own times sum up to the slowdown.
 type Profile struct {
-	Package   string           `json:"package"`
-	Benchmark string           `json:"benchmark"`
+	Benchmark
 	Base      float64          `json:"base"` // ns/op, as the gate measured it without the profiler
 	Head      float64          `json:"head"`
 	Samples   [2]int           `json:"samples"`   // of base and head
@@ -125,7 +124,7 @@ func ProfileSlower(ctx context.Context, target Profiler, r *Report, opt ProfileO
 
 // profileFinding runs both sides in turn.
 func profileFinding(ctx context.Context, target Profiler, f Finding, opt ProfileOptions, name string) (*Profile, error) {
-	p := &Profile{Package: f.Package, Benchmark: f.Name, Base: f.Typical(Base), Head: f.Typical(Head)}
+	p := &Profile{Benchmark: f.Benchmark, Base: f.Typical(Base), Head: f.Typical(Head)}
 	each := float64(opt.Time) / (2 * profileRuns)
 	n := int(max(1, min(each/max(p.Base, 0.01), MaxOps)))
 	var runs [2][]*profile.Profile

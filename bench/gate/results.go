@@ -2,12 +2,12 @@ package gate
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
-	"maps"
 	"runtime"
 	"slices"
 	"strconv"
@@ -189,26 +189,23 @@ func (r *Results) WriteSide(out io.Writer, side Side) error {
 	return nil
 }
 
-// A recording is what was measured of a benchmark.
-type recording struct {
-	caseState
-	n int // operations
-}
-
 // recordings are the values that a gate judges, by package and benchmark.
-func (r *Results) recordings() []*recording {
-	index := map[Benchmark]*recording{}
+func (r *Results) recordings() []*caseState {
+	var benchmarks []Benchmark
 	for _, m := range r.Measurements {
-		if index[m.Benchmark] == nil {
-			index[m.Benchmark] = &recording{caseState{Benchmark: m.Benchmark, units: map[string]*series{}}, m.N}
-		}
+		benchmarks = append(benchmarks, m.Benchmark)
+	}
+	slices.SortFunc(benchmarks, compareBenchmarks)
+	all := newCases(slices.Compact(benchmarks))
+	for _, m := range r.Measurements {
+		all.cases[m.Benchmark].n = cmp.Or(all.cases[m.Benchmark].n, m.N)
 	}
 	for of := range rounds(r.Measurements) {
 		for b, found := range of {
-			index[b].add(found)
+			all.cases[b].add(found)
 		}
 	}
-	return slices.SortedFunc(maps.Values(index), func(a, b *recording) int { return compareBenchmarks(a.Benchmark, b.Benchmark) })
+	return all.order
 }
 
 // found are the values that a round's processes found of a benchmark: by unit and side.
@@ -246,7 +243,7 @@ func rounds(all []Measurement) iter.Seq[map[Benchmark]found] {
 }
 
 // length is the number of rounds.
-func (c *recording) length() (n int) {
+func (c *caseState) length() (n int) {
 	for _, s := range c.units {
 		n = max(n, len(s.sides[Base]))
 	}
@@ -254,7 +251,7 @@ func (c *recording) length() (n int) {
 }
 
 // at is a side's values of a round, the time first.
-func (c *recording) at(side Side, round int) (values []results.Metric) {
+func (c *caseState) at(side Side, round int) (values []results.Metric) {
 	for _, unit := range c.order {
 		s := c.units[unit].sides[side]
 		switch {

@@ -23,62 +23,9 @@ type Document struct {
 	Counts   []Count           `json:"counts,omitempty"`
 }
 
-// A DocumentLeftOut is a benchmark that is not judged.
-type DocumentLeftOut struct {
-	Package   string `json:"package"`
-	Benchmark string `json:"benchmark"`
-	Reason    string `json:"reason"`
-}
-
-// A DocumentCode is what the code of both sides said before anything was timed.
-// Benchmarks are those of the top level.
-type DocumentCode struct {
-	Same      []DocumentReached `json:"same"`
-	Reached   []DocumentReached `json:"reached"`
-	Unreached []string          `json:"unreached"` // functions that differ and that no benchmark reaches
-	Unknown   string            `json:"unknown,omitempty"`
-	Measured  bool              `json:"measured,omitempty"` // the same ones were measured all the same
-}
-
-// A DocumentReached is a benchmark, and what it reaches that differs.
-type DocumentReached struct {
-	Package   string `json:"package"`
-	Benchmark string `json:"benchmark"`
-	Why       string `json:"why,omitempty"`
-}
-
-func (c *Code) document() *DocumentCode {
-	if c == nil || len(c.Same)+len(c.Reached) == 0 && c.Unknown == "" {
-		return nil
-	}
-	d := &DocumentCode{Same: []DocumentReached{}, Reached: []DocumentReached{}, Unreached: append([]string{}, c.Unreached...), Unknown: c.Unknown, Measured: c.Measured}
-	for _, b := range c.Same {
-		d.Same = append(d.Same, DocumentReached{Package: b.Package, Benchmark: b.Name})
-	}
-	for _, b := range c.Reached {
-		d.Reached = append(d.Reached, DocumentReached{b.Package, b.Name, b.Why})
-	}
-	return d
-}
-
-func (d *DocumentCode) code() *Code {
-	if d == nil {
-		return new(Code)
-	}
-	c := &Code{Unreached: d.Unreached, Unknown: d.Unknown, Measured: d.Measured}
-	for _, b := range d.Same {
-		c.Same = append(c.Same, Benchmark{b.Package, b.Benchmark})
-	}
-	for _, b := range d.Reached {
-		c.Reached = append(c.Reached, Reached{Benchmark{b.Package, b.Benchmark}, b.Why})
-	}
-	return c
-}
-
 // A DocumentFinding is the verdict on one unit of one benchmark.
 type DocumentFinding struct {
-	Package   string    `json:"package"`
-	Benchmark string    `json:"benchmark"`
+	Benchmark
 	Unit      string    `json:"unit"`
 	Better    string    `json:"better,omitempty"` // higher or lower; absent if nobody has said, and then nothing is judged
 	Verdict   Verdict   `json:"verdict"`
@@ -104,7 +51,7 @@ func NewDocument(r *Report, profiles []Profile) *Document {
 	}
 	for _, f := range r.Findings {
 		d.Findings = append(d.Findings, DocumentFinding{
-			Package: f.Package, Benchmark: f.Name, Unit: f.Unit, Better: results.Direction(f.Better),
+			Benchmark: f.Benchmark, Unit: f.Unit, Better: results.Direction(f.Better),
 			Verdict: f.Verdict, Pass: f.Pass, Reason: f.Reason(),
 			Ratio: ratio(f.Change.Center), Lo: ratio(f.Change.Lo), Hi: ratio(f.Change.Hi),
 			Threshold: f.Threshold, Floor: math.Expm1(f.Floor), Exact: f.Exact, Rounds: f.Rounds, Base: f.Base, Head: f.Head, Control: f.Control,

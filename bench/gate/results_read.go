@@ -66,7 +66,7 @@ func (r *Results) judge(notes []results.Note, filename string) (err error) {
 		case "threshold":
 			var t threshold
 			err = json.Unmarshal([]byte(n.Text), &t)
-			thresholds[t.of()] = t.Threshold
+			thresholds[t.seriesName] = t.Threshold
 		case "count":
 			var c Count
 			err = json.Unmarshal([]byte(n.Text), &c)

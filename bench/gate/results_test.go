@@ -34,7 +34,7 @@ func recorded(t *testing.T) (text []byte, seen []Measurement, report *Report) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	profiles := []Profile{{Package: "example.com/b", Benchmark: "B0", Base: 10, Head: 13, Functions: []FunctionChange{{Name: "a.\u202eb", HeadFlat: 3}}}}
+	profiles := []Profile{{Benchmark: Benchmark{"example.com/b", "B0"}, Base: 10, Head: 13, Functions: []FunctionChange{{Name: "a.\u202eb", HeadFlat: 3}}}}
 	if err := r.Finish(report, profiles); err != nil {
 		t.Fatal(err)
 	}

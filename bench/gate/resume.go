@@ -16,7 +16,7 @@ const resumedShare = 1.0 / 3
 type resumption struct {
 	resumed  int           // how often rounds were added
 	rounds   int           // before
-	elapsed  time.Duration // of them and all before them
+	spent    time.Duration // on them and all before them
 	measured time.Duration // the part of it after setting up
 }
 

@@ -35,11 +35,11 @@ type Rules struct {
 // unit of theirs or all. As a Rule of LeaveOut it has a reason and no
 // threshold, and is about sub-benchmarks too.
 type Rule struct {
-	Package   *Pattern    `toml:"package"`   // nil: any
-	Benchmark *Pattern    `toml:"benchmark"` // nil: any
-	Unit      string      `toml:"unit"`      // "": those without a threshold in Units
-	Threshold *Percentage `toml:"threshold"`
-	Reason    string      `toml:"reason"`
+	Package   *regexp.Regexp `toml:"package"`   // nil: any
+	Benchmark *regexp.Regexp `toml:"benchmark"` // nil: any
+	Unit      string         `toml:"unit"`      // "": those without a threshold in Units
+	Threshold *Percentage    `toml:"threshold"`
+	Reason    string         `toml:"reason"`
 
 	line int
 }
@@ -69,24 +69,12 @@ func (p Percentage) Fraction() float64 { return float64(p) / 100 }
 
 func (p Percentage) String() string { return strconv.FormatFloat(float64(p), 'g', -1, 64) + "%" }
 
-// A Pattern is a regular expression.
-type Pattern struct{ *regexp.Regexp }
-
-// UnmarshalText compiles a regular expression.
-func (p *Pattern) UnmarshalText(text []byte) (err error) {
-	if len(text) == 0 {
-		return errors.New("an empty pattern matches everything: leave the key away")
-	}
-	p.Regexp, err = regexp.Compile(string(text))
-	return err
-}
-
-func (p *Pattern) matches(s string) bool { return p == nil || p.MatchString(s) }
+func matches(re *regexp.Regexp, s string) bool { return re == nil || re.MatchString(s) }
 
 // A LeftOut is a benchmark that is not judged, and why.
 type LeftOut struct {
 	Benchmark
-	Reason string
+	Reason string `json:"reason"`
 }
 
 // mostRules is more than any file of rules needs.
@@ -186,33 +174,46 @@ func (r *Rules) check(lines map[string]int) error {
 			return at("units."+unit, "%v is no percentage from 0 to 1000", *p)
 		}
 	}
-	for i := range r.Rules {
-		path := fmt.Sprintf("rule[%d]", i)
-		x := &r.Rules[i]
-		x.line = lineOf(lines, path)
-		switch {
-		case x.Threshold == nil:
-			return at(path, "this rule has no threshold")
-		case !x.Threshold.valid():
-			return at(path+".threshold", "%v is no percentage from 0 to 1000", *x.Threshold)
-		case x.Package == nil && x.Benchmark == nil:
-			return at(path, "this rule names no package and no benchmark (thresholds of all are in [units])")
-		}
-	}
-	for i := range r.LeaveOut {
-		path := fmt.Sprintf("leave-out[%d]", i)
-		x := &r.LeaveOut[i]
-		x.line = lineOf(lines, path)
-		switch {
-		case strings.TrimSpace(x.Reason) == "":
-			return at(path, "what is left out needs a reason")
-		case x.Package == nil && x.Benchmark == nil:
-			return at(path, "name the package or the benchmark to leave out")
-		case x.Threshold != nil || x.Unit != "":
-			return at(path, "a benchmark is left out as a whole: no unit and no threshold")
+	for _, list := range []struct {
+		key   string
+		rules []Rule
+	}{{"rule", r.Rules}, {"leave-out", r.LeaveOut}} {
+		for i := range list.rules {
+			x, path := &list.rules[i], fmt.Sprintf("%s[%d]", list.key, i)
+			x.line = lineOf(lines, path)
+			if key, why := x.wrong(list.key == "leave-out"); why != "" {
+				return at(path+key, "%s", why)
+			}
 		}
 	}
 	return nil
+}
+
+// wrong is what is wrong with a rule, and the key that it is about; "" if nothing is.
+func (x Rule) wrong(leavesOut bool) (key, why string) {
+	const empty = "an empty pattern matches everything: leave the key away"
+	anything := x.Package == nil && x.Benchmark == nil
+	switch {
+	case x.Package != nil && x.Package.String() == "":
+		return ".package", empty
+	case x.Benchmark != nil && x.Benchmark.String() == "":
+		return ".benchmark", empty
+	case leavesOut && strings.TrimSpace(x.Reason) == "":
+		return "", "what is left out needs a reason"
+	case leavesOut && anything:
+		return "", "name the package or the benchmark to leave out"
+	case leavesOut && (x.Threshold != nil || x.Unit != ""):
+		return "", "a benchmark is left out as a whole: no unit and no threshold"
+	case leavesOut:
+		return "", ""
+	case x.Threshold == nil:
+		return "", "this rule has no threshold"
+	case !x.Threshold.valid():
+		return ".threshold", fmt.Sprintf("%v is no percentage from 0 to 1000", *x.Threshold)
+	case anything:
+		return "", "this rule names no package and no benchmark (thresholds of all are in [units])"
+	}
+	return "", ""
 }
 
 // ThresholdOf is the threshold of a unit of a benchmark, as a fraction, if a
@@ -255,7 +256,7 @@ func (r *Rules) first(b Benchmark, unit string) *Rule {
 }
 
 func (x Rule) matches(b Benchmark) bool {
-	return x.Package.matches(b.Package) && x.Benchmark.matches(b.Name)
+	return matches(x.Package, b.Package) && matches(x.Benchmark, b.Name)
 }
 
 // Excluded reports whether a benchmark is left out, or one that it is a part
@@ -378,14 +379,15 @@ func (r *Rules) lines() (out []string) {
 
 func (x Rule) String() string {
 	var about []string
-	add := func(name, value string) {
-		if value != "" {
-			about = append(about, name+" "+value)
-		}
+	if x.Package != nil {
+		about = append(about, "package "+x.Package.String())
 	}
-	add("package", x.Package.String())
-	add("benchmark", x.Benchmark.String())
-	add("unit", x.Unit)
+	if x.Benchmark != nil {
+		about = append(about, "benchmark "+x.Benchmark.String())
+	}
+	if x.Unit != "" {
+		about = append(about, "unit "+x.Unit)
+	}
 	what := "leave out"
 	if x.Threshold != nil {
 		what = fmt.Sprintf("threshold %v for", *x.Threshold)
@@ -395,11 +397,4 @@ func (x Rule) String() string {
 		text += " (" + x.Reason + ")"
 	}
 	return text
-}
-
-func (p *Pattern) String() string {
-	if p == nil {
-		return ""
-	}
-	return p.Regexp.String()
 }

@@ -11,6 +11,17 @@ import (
 // give is infinite.
 type Interval struct{ Center, Lo, Hi float64 }
 
+// sign is +1 if all of it is above 0, -1 if all is below, and else 0.
+func (in Interval) sign() int {
+	switch {
+	case in.Lo > 0:
+		return +1
+	case in.Hi < 0:
+		return -1
+	}
+	return 0
+}
+
 // hodgesLehmann estimates the centre of symmetry of differences d by the
 // median of their Walsh averages, with bounds that the truth is beyond with a
 // chance of no more than alpha on either side. The bounds are those of

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -26,9 +27,9 @@ type Terms struct {
 	Prove      bool              `json:"prove,omitempty"`  // what is not proved to be the same is no pass
 	Seed       string            `json:"seed"`             // of the order of processes; a text, for it has 64 bits
 	Better     map[string]string `json:"better,omitempty"` // by unit: higher or lower
-	LeftOut    []DocumentLeftOut `json:"left_out"`
+	LeftOut    []LeftOut         `json:"left_out"`
 	Changes    []string          `json:"rule_changes"` // between base's file of rules and head's
-	Code       *DocumentCode     `json:"code,omitempty"`
+	Code       *Code             `json:"code,omitempty"`
 	CountedBy  string            `json:"counted_by,omitempty"` // what counted instructions
 	Baseline   bool              `json:"baseline,omitempty"`   // base was recorded earlier
 	Classes    string            `json:"classes,omitempty"`    // the keys of its names by which cases scatter alike
@@ -36,18 +37,14 @@ type Terms struct {
 
 // A threshold is one that a unit of a benchmark has of its own.
 type threshold struct {
-	Package   string  `json:"package"`
-	Benchmark string  `json:"benchmark"`
-	Unit      string  `json:"unit"`
+	seriesName
 	Threshold float64 `json:"threshold"`
 }
-
-func (t threshold) of() seriesName { return seriesName{Benchmark{t.Package, t.Benchmark}, t.Unit} }
 
 // A seriesName is a unit of a benchmark.
 type seriesName struct {
 	Benchmark
-	unit string
+	Unit string `json:"unit"`
 }
 
 func (r *Report) terms() Terms {
@@ -55,16 +52,13 @@ func (r *Report) terms() Terms {
 	t := Terms{
 		Unfinished: r.Unfinished, Early: r.Early, Resumed: r.Resumed, Rounds: r.Rounds, Looks: r.looks,
 		Seconds: r.Elapsed.Seconds(), Setup: r.Setup.Seconds(), Budget: o.Budget.Seconds(), Threshold: o.Threshold, Alarm: o.Alarm, Prove: o.Prove,
-		Seed: strconv.FormatUint(o.Seed, 10), Better: map[string]string{}, LeftOut: []DocumentLeftOut{}, Changes: append([]string{}, r.Changes...),
+		Seed: strconv.FormatUint(o.Seed, 10), Better: map[string]string{}, LeftOut: append([]LeftOut{}, r.LeftOut...), Changes: append([]string{}, r.Changes...),
 		Code: o.Code.document(), CountedBy: r.CountedBy, Baseline: r.baseline, Classes: r.classes,
 	}
 	for _, f := range r.Findings {
 		if f.Judged() {
 			t.Better[f.Unit] = results.Direction(f.Better)
 		}
-	}
-	for _, l := range r.LeftOut {
-		t.LeftOut = append(t.LeftOut, DocumentLeftOut{l.Package, l.Name, l.Reason})
 	}
 	return t
 }
@@ -79,7 +73,7 @@ func (r *Report) thresholds() (own []threshold) {
 			limit, ok = opt.ThresholdOf(f.Benchmark, f.Unit)
 		}
 		if ok {
-			own = append(own, threshold{f.Package, f.Name, f.Unit, limit})
+			own = append(own, threshold{seriesName{f.Benchmark, f.Unit}, limit})
 		}
 	}
 	return own
@@ -106,7 +100,7 @@ const mostResumed = 100
 func (t Terms) options(thresholds map[seriesName]float64) Options {
 	seed, _ := strconv.ParseUint(t.Seed, 10, 64) // 0 if another program wrote the file
 	return Options{
-		Threshold: t.Threshold, Alarm: t.Alarm, Prove: t.Prove, Budget: duration(t.Budget), Seed: seed, Code: t.Code.code(),
+		Threshold: t.Threshold, Alarm: t.Alarm, Prove: t.Prove, Budget: duration(t.Budget), Seed: seed, Code: cmp.Or(t.Code, new(Code)),
 		Now: func() time.Time { return time.Time{} }, // reports know no clock
 		ThresholdOf: func(b Benchmark, unit string) (float64, bool) {
 			limit, ok := thresholds[seriesName{b, unit}]
@@ -133,13 +127,10 @@ func (t Terms) judge(all []Measurement, counts []Count, thresholds map[seriesNam
 		report = t.replay(all, opt)
 	}
 	report.Elapsed, report.Setup, report.Early, report.Unfinished = duration(t.Seconds), duration(t.Setup), t.Early, t.Unfinished
-	report.Changes, report.Counts, report.CountedBy = t.Changes, counts, t.CountedBy
-	for _, l := range t.LeftOut {
-		report.LeftOut = append(report.LeftOut, LeftOut{Benchmark{l.Package, l.Benchmark}, l.Reason})
-	}
+	report.Changes, report.LeftOut, report.Counts, report.CountedBy = t.Changes, t.LeftOut, counts, t.CountedBy
 	for _, c := range counts {
 		if c.Refused == "" {
-			limit, own := opt.ThresholdOf(Benchmark{c.Package, c.Benchmark}, results.Instructions)
+			limit, own := opt.ThresholdOf(c.Benchmark, results.Instructions)
 			if !own {
 				limit = t.Threshold
 			}

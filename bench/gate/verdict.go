@@ -99,8 +99,7 @@ func floor(control []float64) float64 {
 
 // differs reports whether a control differs from its base beyond chance.
 func (r rule) differs(control []float64) bool {
-	in := hodgesLehmann(control, r.alarm*controlShare/2)
-	return in.Lo > 0 || in.Hi < 0
+	return hodgesLehmann(control, r.alarm*controlShare/2).sign() != 0
 }
 
 // lookAt is the share of the budget after which each look is taken: often at first,
