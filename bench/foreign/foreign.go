@@ -80,6 +80,31 @@ func at(err error) error {
 	return err
 }
 
+// jsonLines reads JSON values one after another, each a what.
+func jsonLines[T any](data []byte, what string) (all []T, err error) {
+	for in := json.NewDecoder(bytes.NewReader(data)); ; {
+		var v T
+		switch err := in.Decode(&v); {
+		case errors.Is(err, io.EOF):
+			return all, nil
+		case err != nil:
+			return nil, fmt.Errorf("%s %d, behind byte %d: %w", what, len(all)+1, in.InputOffset(), err)
+		}
+		all = append(all, v)
+	}
+}
+
+// header makes settings of keys and values in turn, without those of which the file
+// knows nothing: "", or the number 0.
+func header(pairs ...string) (all []results.Setting) {
+	for i := 0; i < len(pairs); i += 2 {
+		if value := pairs[i+1]; value != "" && value != "0" {
+			all = append(all, results.Setting{Key: pairs[i], Value: value})
+		}
+	}
+	return all
+}
+
 // hasFields reports whether the JSON object that data begins with has all of
 // these fields, whatever else it has.
 func hasFields(data []byte, fields ...string) bool {

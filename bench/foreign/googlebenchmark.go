@@ -97,14 +97,7 @@ func remarshal(fields map[string]json.RawMessage, dst any) error {
 
 func (f googleFile) header() []results.Setting {
 	c := f.Context
-	settings := []results.Setting{{Key: "started", Value: c.Date}, {Key: "host", Value: c.Host}, {Key: "command", Value: c.Executable}}
-	if c.CPUs > 0 {
-		settings = append(settings, results.Setting{Key: "cpus", Value: strconv.Itoa(c.CPUs)})
-	}
-	if c.MHz > 0 {
-		settings = append(settings, results.Setting{Key: "mhz", Value: strconv.FormatFloat(c.MHz, 'f', -1, 64)})
-	}
-	return slices.DeleteFunc(settings, func(s results.Setting) bool { return s.Value == "" })
+	return header("started", c.Date, "host", c.Host, "command", c.Executable, "cpus", strconv.Itoa(c.CPUs), "mhz", strconv.FormatFloat(c.MHz, 'f', -1, 64))
 }
 
 // add makes a sample or a failure of a run.

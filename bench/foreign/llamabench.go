@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"path"
 	"slices"
 	"strconv"
@@ -64,17 +63,11 @@ func readLlamaJSON(data []byte) (*results.Set, error) {
 }
 
 func readLlamaLines(data []byte) (*results.Set, error) {
-	var objects []map[string]json.RawMessage
-	for in := json.NewDecoder(bytes.NewReader(data)); ; {
-		var o map[string]json.RawMessage
-		switch err := in.Decode(&o); {
-		case errors.Is(err, io.EOF):
-			return llamaObjects(objects)
-		case err != nil:
-			return nil, fmt.Errorf("test %d, behind byte %d: %w", len(objects)+1, in.InputOffset(), err)
-		}
-		objects = append(objects, o)
+	objects, err := jsonLines[map[string]json.RawMessage](data, "test")
+	if err != nil {
+		return nil, err
 	}
+	return llamaObjects(objects)
 }
 
 func llamaObjects(objects []map[string]json.RawMessage) (*results.Set, error) {
@@ -237,10 +230,9 @@ func llamaHeader(rows []llamaRow, differ []string) []results.Setting {
 		}
 	}
 	slices.Sort(args)
-	settings := []results.Setting{
-		{Key: "cpu", Value: first["cpu_info"]}, {Key: "gpu", Value: first["gpu_info"]},
-		{Key: "started", Value: first["test_time"]}, {Key: names.LlamaBench, Value: version},
-		{Key: names.LlamaBench + "-args", Value: strings.Join(args, " ")},
-	}
-	return slices.DeleteFunc(settings, func(s results.Setting) bool { return s.Value == "" })
+	return header(
+		"cpu", first["cpu_info"], "gpu", first["gpu_info"],
+		"started", first["test_time"], names.LlamaBench, version,
+		names.LlamaBench+"-args", strings.Join(args, " "),
+	)
 }

@@ -54,21 +54,15 @@ func readLLMSpeed(data []byte) (*results.Set, error) {
 	if err := json.Unmarshal(data, &file); err != nil {
 		return nil, at(err)
 	}
-	r := &results.Set{Warnings: []string{onlyMeans, fromRates}}
-	settings := []results.Setting{
-		{Key: "cpu", Value: file.Fingerprint.CPU}, {Key: "started", Value: file.Started}, {Key: "llm-speed", Value: file.Version + ", suite " + file.Suite},
-	}
-	if file.Fingerprint.Cores > 0 {
-		settings = append(settings, results.Setting{Key: "cpus-usable", Value: strconv.Itoa(file.Fingerprint.Cores)})
-	}
+	gpu := ""
 	if len(file.Fingerprint.GPUs) > 0 {
-		settings = append(settings, results.Setting{Key: "gpu", Value: file.Fingerprint.GPUs[0].Name})
+		gpu = file.Fingerprint.GPUs[0].Name
 	}
-	for _, s := range settings {
-		if s.Value != "" {
-			r.Settings = append(r.Settings, s)
-		}
-	}
+	r := &results.Set{Warnings: []string{onlyMeans, fromRates}, Settings: header(
+		"cpu", file.Fingerprint.CPU, "started", file.Started,
+		"llm-speed", file.Version+", suite "+file.Suite,
+		"cpus-usable", strconv.Itoa(file.Fingerprint.Cores), "gpu", gpu,
+	)}
 	for i, res := range file.Results {
 		more := []key{{"workload", res.Workload}}
 		if res.Batch > 1 {

@@ -53,15 +53,10 @@ func readLocalScore(data []byte) (*results.Set, error) {
 	if err := json.Unmarshal(data, &file); err != nil {
 		return nil, at(err)
 	}
-	r := &results.Set{Warnings: []string{onlyMeans, fromRates}}
-	for _, s := range []results.Setting{
-		{Key: "cpu", Value: file.System.CPU}, {Key: "gpu", Value: gpuOf(file)},
-		{Key: "localscore", Value: strings.TrimSpace(file.Runtime.Name + " " + file.Runtime.Version + " " + file.Runtime.Commit)},
-	} {
-		if s.Value != "" {
-			r.Settings = append(r.Settings, s)
-		}
-	}
+	r := &results.Set{Warnings: []string{onlyMeans, fromRates}, Settings: header(
+		"cpu", file.System.CPU, "gpu", gpuOf(file),
+		"localscore", strings.TrimSpace(file.Runtime.Name+" "+file.Runtime.Version+" "+file.Runtime.Commit),
+	)}
 	for i, res := range file.Results {
 		model := cmp.Or(strings.TrimSuffix(path.Base(strings.ReplaceAll(res.File, `\`, "/")), ".gguf"), "")
 		if model == "." || model == "" {

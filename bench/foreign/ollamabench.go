@@ -2,8 +2,10 @@ package foreign
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"regexp"
+	"strconv"
 
 	"onebit/bench/names"
 	"onebit/bench/results"
@@ -23,12 +25,9 @@ func readOllamaBench(data []byte) (*results.Set, error) {
 	r := new(results.Set)
 	passed := false
 	for _, m := range ollamaLine.FindAllSubmatch(data, -1) {
-		var tokens int
-		var ns float64
-		if _, err := fmt.Sscan(string(m[3]), &tokens); err != nil {
-			return nil, fmt.Errorf("%s: %w", m[0], err)
-		}
-		if _, err := fmt.Sscan(string(m[4]), &ns); err != nil {
+		tokens, err1 := strconv.Atoi(string(m[3]))
+		ns, err2 := strconv.ParseFloat(string(m[4]), 64)
+		if err := cmp.Or(err1, err2); err != nil {
 			return nil, fmt.Errorf("%s: %w", m[0], err)
 		}
 		model, step := string(m[1]), string(m[2])

@@ -1,11 +1,7 @@
 package foreign
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"strconv"
 
 	"onebit/bench/names"
@@ -33,16 +29,13 @@ type sweepRow struct {
 }
 
 func readSweepBench(data []byte) (*results.Set, error) {
+	rows, err := jsonLines[sweepRow](data, "row")
+	if err != nil {
+		return nil, err
+	}
 	r := &results.Set{Warnings: []string{onlyMeans, fromRates, "the file does not name its model"}}
-	for in := json.NewDecoder(bytes.NewReader(data)); ; {
-		var row sweepRow
-		switch err := in.Decode(&row); {
-		case errors.Is(err, io.EOF):
-			return r, nil
-		case err != nil:
-			return nil, fmt.Errorf("row %d, behind byte %d: %w", len(r.Samples)/2+1, in.InputOffset(), err)
-		}
-		if r.Settings == nil {
+	for i, row := range rows {
+		if i == 0 {
 			r.Settings = []results.Setting{{Key: "sweep-bench-args", Value: fmt.Sprintf("n_batch=%d n_ubatch=%d flash_attn=%d n_gpu_layers=%d", row.Batch, row.UBatch, row.Flash, row.Layers)}}
 		}
 		var memory []results.Metric
@@ -55,9 +48,10 @@ func readSweepBench(data []byte) (*results.Set, error) {
 			test.model, test.variant, test.depth, test.threads, test.also = "model", "sweep-bench", row.Depth, strconv.Itoa(row.Threads), memory
 			s, err := test.sample()
 			if err != nil {
-				return nil, fmt.Errorf("row %d: %w", len(r.Samples)/2+1, err)
+				return nil, fmt.Errorf("row %d: %w", i+1, err)
 			}
 			r.Samples = append(r.Samples, s)
 		}
 	}
+	return r, nil
 }
