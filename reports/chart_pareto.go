@@ -28,14 +28,14 @@ var kernelErrorUnits = []string{results.NMSE, results.KLD}
 
 // paretoFigures is one figure of all products.
 func paretoFigures(d *digest) []*figure.Figure {
-	if t := d.errorSpeed(func(panel) bool { return true }); t != nil {
+	if t := d.errorSpeed(); t != nil {
 		return []*figure.Figure{tradeFigure(t)}
 	}
 	return nil
 }
 
-// errorSpeed is what speed costs in error under some conditions; nil if no error was measured there.
-func (d *digest) errorSpeed(shown func(panel) bool) *trade {
+// errorSpeed is what speed costs in error; nil if no error was measured.
+func (d *digest) errorSpeed() *trade {
 	families := slices.DeleteFunc(d.families(), func(f *family) bool { return f.base == names.BaseModel || f.tasks[0].ops == 0 })
 	for _, unit := range kernelErrorUnits {
 		var cases []*caseStats
@@ -50,7 +50,7 @@ func (d *digest) errorSpeed(shown func(panel) bool) *trade {
 			formats[i] = f.title()
 		}
 		marks := figure.AssignMarks(formats, figure.FormatMark)
-		for _, p := range slices.DeleteFunc(panels(cases), func(p panel) bool { return !shown(p) }) {
+		for _, p := range panels(cases) {
 			var points []tradePoint
 			for _, f := range families {
 				points = append(points, f.tradePoints(p, unit, marks[f.title()])...)
@@ -107,13 +107,11 @@ func (f *family) tradePoints(p panel, unit string, series int) []tradePoint {
 			text = append(text, scheme)
 		}
 		e := meanError(errors)
-		short := strings.Join(text, ", ")
-		brief := strings.TrimSuffix(f.title()+", "+schemes[name], ", ")
-		full := short
+		full := strings.Join(text, ", ")
 		if variant, _, _ := strings.Cut(name, " "); variant != "" {
 			full += ", " + variant
 		}
-		points = append(points, tradePoint{tradeoff: tradeoff{name, speed, e}, text: full, short: short, brief: brief, series: series, lo: e, hi: e})
+		points = append(points, tradePoint{tradeoff: tradeoff{name, speed, e}, text: full, short: strings.TrimSuffix(f.title()+", "+schemes[name], ", "), series: series, lo: e, hi: e})
 	}
 	return fastestOfEach(points, func(q tradePoint) string { return schemes[q.variant] })
 }

@@ -19,7 +19,7 @@ import (
 func (c *Comparison) Document(all bool) *doc.Document {
 	d := &doc.Document{
 		Title: "Comparison", Subtitle: c.Old.source() + " · " + c.New.source(), Remarks: c.remarks(), Data: c, Records: c.records(),
-		First: []doc.First{{Verdict: c.Verdict, Why: c.power(), Next: c.next(), Table: c.ranking()}},
+		First: []doc.First{c.first()},
 	}
 	cases := c.casesSection("cases", "Cases", "In the order of names, less what the class of a case has in common.", c.Cases)
 	if !all {
@@ -30,6 +30,13 @@ func (c *Comparison) Document(all bool) *doc.Document {
 	d.Add(c.casesSection("memory", "Peak memory beyond its noise", "Layouts whose peak differs.", moved(c.Memory)))
 	d.Add(c.exactSection(all), c.ceilingsSection())
 	return d.NameParts()
+}
+
+// first is the verdict, and what this pair of runs shows at all.
+func (c *Comparison) first() doc.First {
+	first := doc.First{Verdict: c.Verdict, Next: c.next(), Table: c.ranking()}
+	first.Number, first.NumberOf, first.Why = c.power()
+	return first
 }
 
 // ranking has what is surest first: variants as a whole and the cases that changed alone, or cases where there are none.

@@ -118,7 +118,7 @@ func TestCompareVerdict(t *testing.T) {
 		want string // begins the verdict
 		also []string
 	}{
-		{"equal", twoRuns{}, "nothing shows a change\nThis pair of runs shows changes from ", []string{
+		{"equal", twoRuns{}, "nothing shows a change\n", []string{" % is the least change of a variant that this pair of runs shows.",
 			"48 cases in both.", "commit: c0, then c1", "No case is beyond noise.", "onebit gate --suite kernels --base-binary OLD --head-binary NEW measures"}},
 		{"a case", twoRuns{factor: slowed(1.3, "variant=v3/", "threads=2")}, "v3 of f0, 8×8, 2 threads, cold is 30 % slower, ±", []string{"; nothing else shows a change\n", "Beyond noise"}},
 		{"two cases", twoRuns{factor: func(n string) float64 {
@@ -340,7 +340,7 @@ func TestComparePage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"v3 of f0 is 30 % slower, ±", `class="time worse`, `id="ranking"`, `id="cases"`, `id="memory"`, "onebit gate --suite kernels", "commit c1"} {
+	for _, want := range []string{"v3 of f0 is 30\u00a0% slower, ±", `class="time worse`, `id="ranking"`, `id="cases"`, `id="memory"`, "onebit gate --suite kernels", "commit c1"} {
 		if !bytes.Contains(page, []byte(want)) {
 			t.Errorf("no %q", want)
 		}

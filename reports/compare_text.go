@@ -146,8 +146,9 @@ func (c *Comparison) emulatedText() string {
 	return ""
 }
 
-// power says what could be told apart at all, of what is near the best of its work if there are such cases.
-func (c *Comparison) power() string {
+// power is the least change that this pair of runs shows: of variants as a whole, or of cases where there are no
+// variants; of what is near the best of its work if there are such cases. why says what a case alone shows.
+func (c *Comparison) power() (least, of, why string) {
 	noises := func(cases []CaseChange) float64 {
 		var near, all []float64
 		for _, x := range cases {
@@ -160,29 +161,29 @@ func (c *Comparison) power() string {
 		}
 		return noise.Median(all)
 	}
-	var parts []string
-	wholes := make(map[noise.Kind][]CaseChange)
+	var variants []CaseChange
 	for _, f := range c.Families {
-		wholes[f.kind] = append(wholes[f.kind], f.CaseChange)
-	}
-	if variants := wholes[noise.Family]; len(variants) > 0 {
-		parts = append(parts, atLeast(noises(variants))+" of a variant as a whole")
-	}
-	if formats := wholes[noise.Subject]; len(formats) > 0 {
-		parts = append(parts, atLeast(noises(formats))+" of all variants of a format or model")
+		if f.kind == noise.Family {
+			variants = append(variants, f.CaseChange)
+		}
 	}
 	byClass := make(map[string][]CaseChange)
 	for _, x := range c.Cases {
 		byClass[x.Class] = append(byClass[x.Class], x)
 	}
-	for _, s := range c.Classes {
-		parts = append(parts, strings.TrimSuffix(fmt.Sprintf("%s of a case of %s", atLeast(noises(byClass[s.Class])), s.Class), " of "))
+	var classes extent
+	for _, cases := range byClass {
+		classes.add(noises(cases), true)
 	}
-	text := "This pair of runs shows changes from " + enumerate(firstOf(&parts))
-	if len(parts) > 0 {
-		text += fmt.Sprintf(" and %s more", count.Of(len(parts), "class"))
+	const chance = "One in twenty of the changes that are named may be false (Benjamini and Hochberg)."
+	switch {
+	case len(variants) > 0:
+		return atLeast(noises(variants)), "is the least change of a variant that this pair of runs shows",
+			sentences("A case alone shows changes from "+classes.text(atLeast)+" on.", chance)
+	case classes.any:
+		return classes.text(atLeast), "is the least change of a case that this pair of runs shows", chance
 	}
-	return text + " on. One in twenty of those named may be false (Benjamini and Hochberg)."
+	return "", "", ""
 }
 
 // next is the command that tells what two runs at different times can't.

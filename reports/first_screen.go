@@ -27,15 +27,6 @@ func (d *digest) screens() []doc.First {
 			all = append(all, s)
 		}
 	}
-	// One picture is enough: that of the first verdict.
-	for i, drawn := 0, false; i < len(all); i++ {
-		if f := all[i].Figure; f != nil && f.Figure != nil && !drawn {
-			drawn = true
-			f.Name, f.Width, f.Source = "first-screen", figure.NarrowWidth, d.source()
-		} else {
-			all[i].Figure = nil
-		}
-	}
 	return all
 }
 
@@ -94,10 +85,7 @@ func (d *digest) formatScreen(m *matrix) (doc.First, bool) {
 	if len(m.sections()) == 1 {
 		what = "Kernels"
 	}
-	s := doc.First{
-		Table:  newTable(figure.FileName("ranked", m.base), what+", ranked", caption+d.rankedLegend(), rows, d.formatFields(newTimeScale(rows))),
-		Figure: &doc.Figure{Figure: d.formatPicture(rows[0], rows[0].cases[0].panel)},
-	}
+	s := doc.First{Table: newTable(figure.FileName("ranked", m.base), what+", ranked", caption+d.rankedLegend(), rows, d.formatFields(newTimeScale(rows)))}
 	d.judgeFormats(&s, rows, shapes)
 	return s, true
 }
@@ -157,7 +145,7 @@ func (d *digest) formatVerdict(rows []formatRow) string {
 		next = append(next, name(p))
 	}
 	slices.SortFunc(next, naturalCompare)
-	return fmt.Sprintf("%s is the fastest %s here, %.1f times ahead of %s.", first[0], kind, d.ratioOver(best, rows[1]), joinNames(next))
+	return fmt.Sprintf("%s is the fastest %s here, %s ahead of %s.", first[0], kind, lead(d.ratioOver(best, rows[1])), joinNames(next))
 }
 
 // noAdvice stands for advice where all that could be chosen was emulated.
@@ -285,11 +273,12 @@ func (d *digest) ratioOver(a, b formatRow) float64 {
 func (d *digest) formatFields(scale doc.Scale) []doc.Field[formatRow] {
 	return []doc.Field[formatRow]{
 		{Label: names.Format, Text: true, Cell: func(p formatRow) doc.Cell { return doc.Cell{Text: p.subject} }},
-		{Label: "µs/op", About: results.UnitOf(results.NsPerOp).About, Cell: func(p formatRow) doc.Cell { return doc.Cell{Text: microseconds(p.ns) + signsOf(p.cases)} }},
-		{Label: "time", About: "shorter is better; the line is the interval", Text: true, Drop: 5, Cell: func(p formatRow) doc.Cell { return scale.Cell(p.length()) }},
-		{Label: "how sure", Text: true, Drop: 2, Cell: func(p formatRow) doc.Cell { return doc.Cell{Text: d.howSure(p)} }},
+		{Label: "µs/op", About: results.UnitOf(results.NsPerOp).About, Cell: func(p formatRow) doc.Cell {
+			return doc.Cell{Text: microseconds(p.ns) + signsOf(p.cases), Remark: p.spreadText() + textIf(p.tie, ", tie")}
+		}},
+		{Label: "time", About: "shorter is better; the line is the interval", Text: true, Drop: 1, Cell: func(p formatRow) doc.Cell { return scale.Cell(p.length()) }},
 		{Label: "by", About: "the variant that is the fastest", Text: true, Cell: func(p formatRow) doc.Cell { return d.named(p.variant) }},
-		{Label: "bits/weight", About: "of the packed weights", Drop: 1, Cell: func(p formatRow) doc.Cell {
+		{Label: "bits/weight", About: "of the packed weights", Drop: 3, Cell: func(p formatRow) doc.Cell {
 			bytes, ok := p.over[0].task.bytesPerWeight(p.cases[0])
 			return doc.Cell{Text: textIf(ok, formatBits(8*bytes))}
 		}},
@@ -297,7 +286,7 @@ func (d *digest) formatFields(scale doc.Scale) []doc.Field[formatRow] {
 			v, ok := p.typical(results.PeakRSS)
 			return doc.Cell{Text: textIf(ok, results.UnitOf(results.PeakRSS).Format(v))}
 		}},
-		{Label: "error", About: results.UnitOf(results.NMSE).About, Drop: 3, Cell: func(p formatRow) doc.Cell {
+		{Label: "error", About: results.UnitOf(results.NMSE).About, Drop: 2, Cell: func(p formatRow) doc.Cell {
 			v, ok := p.typical(results.NMSE)
 			return doc.Cell{Text: textIf(ok, decibels(v))}
 		}},
@@ -352,9 +341,6 @@ func (p formatRow) spreadText() string {
 	return unknownSpread
 }
 
-// howSure is the typical interval of a row, and whether it ties with the row above.
-func (d *digest) howSure(p formatRow) string { return p.spreadText() + textIf(p.tie, ", tie") }
-
 // rankedLegend explains the table's words where they first appear.
 func (d *digest) rankedLegend() string {
 	covers := "± is of this one process: another run may differ by more"
@@ -364,11 +350,7 @@ func (d *digest) rankedLegend() string {
 	if slices.ContainsFunc(d.cases, func(c *caseStats) bool { s := c.stats[results.NsPerOp]; return s.bounded() && s.Spread() > 1 }) {
 		covers += " (×÷3: from a third to three times the figure)"
 	}
-	text := covers + "; a tie can't be told from the row above."
-	if slices.Contains(d.units, results.NMSE) {
-		text += " The error is nmse in dB: the squared error over the squared result."
-	}
-	return text
+	return covers + "; a tie can't be told from the row above."
 }
 
 // memoryBound is the share of the roof from which on reading the weights is most of the time.
@@ -436,7 +418,7 @@ func (d *digest) modelScreen() (doc.First, bool) {
 	}
 	best := first.c()
 	speed := speedOf(best)
-	s.Verdict = fmt.Sprintf("%s makes %s here.", first.name(), speed.Text)
+	s.Verdict, s.Number = modelVerdict(rows, one), speed.Text
 	s.NumberOf = fmt.Sprintf("%s in %s by %s with %s", cmp.Or(speed.Remark, unknownSpread), first.s.task.shape, best.byScheme(), conditions(first.s.panel))
 	s.Next = doc.Command{Line: "onebit profile", Does: "says where a token's time goes"}
 	if most, ok := ceilingOf(best); ok {
@@ -445,11 +427,6 @@ func (d *digest) modelScreen() (doc.First, bool) {
 			s.Why += ": it is bound by memory"
 		}
 		s.Why += "."
-	}
-	for _, r := range rows {
-		if !one && r.m != first.m {
-			s.Why = sentences(s.Why, fmt.Sprintf("%s makes %s.", r.name(), speedOf(r.c()).Text))
-		}
 	}
 	for _, r := range rows {
 		if r.rank == 0 {
@@ -461,6 +438,37 @@ func (d *digest) modelScreen() (doc.First, bool) {
 		s.Why = sentences(s.Why, d.floorDoubt(class))
 	}
 	return s, true
+}
+
+// mostSaid is how many models a sentence names.
+const mostSaid = 3
+
+// modelVerdict says how fast the models are or, of one, which of its variants is the fastest.
+func modelVerdict(rows []modelRow, one bool) string {
+	first := rows[0]
+	if one && len(rows) > 1 {
+		switch best := first.s.fastest(); len(best) {
+		case 1:
+		case 2:
+			return fmt.Sprintf("%s are the fastest for %s here: this run can't tell them apart.", namesOf(best), first.name())
+		default:
+			return fmt.Sprintf("%s and %d others are the fastest for %s here: this run can't tell them apart.", best[0].variant, len(best)-1, first.name())
+		}
+		return fmt.Sprintf("%s is the fastest for %s here, %s ahead of %s.", first.c().variant, first.name(), lead(first.s.diffs[1].Ratio), rows[1].c().variant)
+	}
+	text := fmt.Sprintf("%s makes %s here", first.name(), speedOf(first.c()).Text)
+	for _, r := range rows[1:min(len(rows), mostSaid)] {
+		text += fmt.Sprintf(", %s %s", r.name(), speedOf(r.c()).Text)
+	}
+	return text + textIf(len(rows) > mostSaid, fmt.Sprintf(", and %d more", len(rows)-mostSaid)) + "."
+}
+
+// lead is how far ahead of another something is that takes so many times less.
+func lead(ratio float64) string {
+	if ratio < 1.15 {
+		return percent(ratio - 1)
+	}
+	return fmt.Sprintf("%.1f times", ratio)
 }
 
 // modelFields begin with the name and the speed: a phone shows no more.
@@ -475,22 +483,19 @@ func (d *digest) modelFields(rows []modelRow, one bool) []doc.Field[modelRow] {
 	}
 	by := doc.Field[modelRow]{Label: names.Variant, Text: true, Cell: func(r modelRow) doc.Cell { return d.named(r.c().variant) }}
 	fields := []doc.Field[modelRow]{
-		{Label: names.Model, Text: true, Cell: func(r modelRow) doc.Cell { return doc.Cell{Text: r.name()} }},
+		{Label: names.Model, Text: true, Cell: func(r modelRow) doc.Cell { return doc.Cell{Text: r.name(), Remark: r.s.task.shape} }},
 		{Label: "speed", About: "of the test that leads: making text, if that was measured", Cell: func(r modelRow) doc.Cell {
-			return doc.Cell{Text: signedSpeed(r.c()).Text, Remark: textIf(!one, r.s.task.shape)}
-		}},
-		{Label: "rate", About: "longer is better; the line is the interval", Text: true, Drop: 7, Cell: func(r modelRow) doc.Cell {
-			return scale.Cell(lengthOf(r.c().stats[results.TokenRate]))
-		}},
-		{Label: "how sure", Text: true, Drop: 4, Cell: func(r modelRow) doc.Cell {
-			text := cmp.Or(speedOf(r.c()).Remark, unknownSpread)
+			sure := cmp.Or(speedOf(r.c()).Remark, unknownSpread)
 			switch {
 			case one && r.s.diffs[r.rank].Tie:
-				text += ", tie"
+				sure += ", tie"
 			case !one && r.s.ties > 0:
-				text += ", " + count.Of(r.s.ties, "tie")
+				sure += ", " + count.Of(r.s.ties, "tie")
 			}
-			return doc.Cell{Text: text}
+			return doc.Cell{Text: signedSpeed(r.c()).Text, Remark: sure}
+		}},
+		{Label: "rate", About: "longer is better; the line is the interval", Text: true, Drop: 1, Cell: func(r modelRow) doc.Cell {
+			return scale.Cell(lengthOf(r.c().stats[results.TokenRate]))
 		}},
 	}
 	if one {
@@ -499,13 +504,13 @@ func (d *digest) modelFields(rows []modelRow, one bool) []doc.Field[modelRow] {
 		fields = append(fields, by, unit(names.Threads, "", 5, func(r modelRow) string { return r.s.panel.threads }))
 	}
 	return append(fields,
-		unit("at most", results.PctRoof, 3, func(r modelRow) string {
+		unit("at most", results.PctRoof, 4, func(r modelRow) string {
 			most, ok := ceilingOf(r.c())
 			return textIf(ok, results.UnitOf(results.TokenRate).Format(most))
 		}),
-		unit("memory", results.PeakRSS, 2, func(r modelRow) string { return valueIn(r.run().peak(), results.PeakRSS) }),
+		unit("memory", results.PeakRSS, 3, func(r modelRow) string { return valueIn(r.run().peak(), results.PeakRSS) }),
 		unit("planned", results.PlanBytes, 6, func(r modelRow) string { return r.run().planned() }),
-		doc.Field[modelRow]{Label: "kld", About: results.UnitOf(results.KLD).About, Drop: 1, Cell: func(r modelRow) doc.Cell { return errorCell(r.m.logitsOf(r.run()), results.KLD) }})
+		doc.Field[modelRow]{Label: "kld", About: results.UnitOf(results.KLD).About, Drop: 2, Cell: func(r modelRow) doc.Cell { return doc.Cell{Text: valueIn(r.m.logitsOf(r.run()), results.KLD)} }})
 }
 
 // graveDoubt is what a warning says that may change a verdict.
@@ -519,15 +524,24 @@ func (d *digest) verdictDoubts() []string {
 			grave = append(grave, w.Text)
 		}
 	}
+	if n := len(grave) - fewGrave; n > 0 {
+		grave = append(grave[:fewGrave], fmt.Sprintf("%d more warnings are as grave.", n))
+	}
 	return grave
 }
+
+// fewGrave is how many warnings a verdict has room for.
+const fewGrave = 2
+
+// shortCommit is how much of a commit a title has.
+const shortCommit = 7
 
 // title names the report by machine, date and commit, as far as they are known.
 func (d *digest) title() string {
 	parts := []string{"onebit"}
 	date, _, _ := strings.Cut(d.res.Setting("started"), "T")
 	commit := d.res.Setting("commit")
-	for _, v := range []string{d.res.Setting("cpu"), date, commit[:min(len(commit), 7)]} {
+	for _, v := range []string{d.res.Setting("cpu"), date, commit[:min(len(commit), shortCommit)]} {
 		if v != "" && !strings.HasPrefix(v, "unavai") && v != "unknown" {
 			parts = append(parts, v)
 		}
@@ -536,26 +550,6 @@ func (d *digest) title() string {
 		return "onebit results"
 	}
 	return strings.Join(parts, " · ")
-}
-
-// formatPicture is what speed costs in error; where errors were not measured, the times of the best format
-// in the largest shape.
-func (d *digest) formatPicture(best formatRow, where panel) *figure.Figure {
-	if t := d.errorSpeed(func(p panel) bool { return p == where }); t != nil {
-		t.narrow = true
-		t.heading = "Error against speed with " + conditions(where)
-		return tradeFigure(t)
-	}
-	t := best.over[len(best.over)-1].task
-	timed := t.in(where)
-	who := variants(timed.cases)
-	fastestFirst(who, timed.cases)
-	rows, cut := d.latencyPanels(timed, []panel{where}, who)
-	f := &figure.Figure{Heading: figure.Label(t.title), Reading: d.latencyReading(timed), Panels: rows, Height: figure.RowsHeight(max(len(who), 3), 1)}
-	if cut {
-		f.Notes = []string{beyondAxis}
-	}
-	return f
 }
 
 // length is the time with where the next run's is expected.

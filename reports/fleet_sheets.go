@@ -47,10 +47,19 @@ func (f *fleet) advice() string {
 	default:
 		text = l.comparison()
 	}
-	if n := len(f.members) - len(real); n > 0 && len(real) > 1 {
-		text += fmt.Sprintf(" %s not ranked: %s.", emulatedCount(n), enumerateSome(namesOfMembers(f.members[len(real):])))
+	if len(real) > 1 {
+		text = sentences(text, f.unranked())
 	}
 	return text
+}
+
+// unranked names the machines that are emulated; "" if none is.
+func (f *fleet) unranked() string {
+	emulated := f.members[len(f.real()):]
+	if len(emulated) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s not ranked: %s.", emulatedCount(len(emulated)), enumerateSome(namesOfMembers(emulated)))
 }
 
 func emulatedCount(n int) string {
@@ -95,6 +104,16 @@ func (l *work) comparison() string {
 		text += " The best variant differs: " + strings.Join(winners, "; ") + "."
 	}
 	return text
+}
+
+// slowest says how far the last machine is behind the first; "" where they can't be told apart.
+func (l *work) slowest() string {
+	ranked := l.ranked()
+	first, last := ranked[0], ranked[len(ranked)-1]
+	if !first.apart(last) {
+		return ""
+	}
+	return fmt.Sprintf("%s takes %s times as long.", last.member.name, ratioDigits(last.ns/first.ns))
 }
 
 // ratioDigits is a ratio to two digits or, if it is close to 1 or large, three.
@@ -294,10 +313,7 @@ func (f *fleet) first() doc.First {
 	best := level[0]
 	first := doc.First{
 		Verdict: fmt.Sprintf("%s is the fastest at %s.", best.member.name, l.title()), Number: best.speed(),
-		NumberOf: fmt.Sprintf("%s by %s", best.spreadText(), best.variant), Why: f.advice(), Table: f.ranking(),
-	}
-	if l.base == names.BaseModel { // whose speed is no time
-		first.Number, first.NumberOf = "", first.Number+" "+first.NumberOf
+		NumberOf: fmt.Sprintf("%s by %s at %s", best.spreadText(), best.variant, l.workText()), Why: sentences(l.slowest(), f.unranked()), Table: f.ranking(),
 	}
 	if len(level) > 1 {
 		first.Verdict = fmt.Sprintf("%s are the fastest at %s: these runs can't tell them apart.", enumerateSome(namesOfPlaces(level)), l.title())
@@ -328,10 +344,9 @@ func (f *fleet) ranking() *doc.Table {
 	return newTable("ranking", "Machines, ranked", caption, rows, []doc.Field[*place]{
 		{Label: "machine", Text: true, Cell: func(p *place) doc.Cell { return doc.Cell{Text: p.member.name} }},
 		{Label: "speed", Cell: func(p *place) doc.Cell {
-			return doc.Cell{Text: p.speed() + signsOf(p.cases), Best: slices.Contains(level, p)}
+			return doc.Cell{Text: p.speed() + signsOf(p.cases), Remark: p.spreadText(), Best: slices.Contains(level, p)}
 		}},
-		{Label: "time", About: "shorter is better; the line is the interval", Text: true, Drop: 5, Cell: func(p *place) doc.Cell { return scale.Cell(p.length()) }},
-		{Label: "how sure", Text: true, Drop: 1, Cell: func(p *place) doc.Cell { return doc.Cell{Text: p.spreadText()} }},
+		{Label: "time", About: "shorter is better; the line is the interval", Text: true, Drop: 1, Cell: func(p *place) doc.Cell { return scale.Cell(p.length()) }},
 		{Label: "by", Text: true, Drop: 3, Cell: func(p *place) doc.Cell { return p.member.named(p.variant) }},
 		{Label: "of its roofline", About: "what the machine can do at most, by reading or by multiplying", Drop: 2, Cell: func(p *place) doc.Cell {
 			s, ok := p.share(p.variant)

@@ -232,7 +232,7 @@ func GateDocument(res *gate.Results) *doc.Document {
 	g := newGateReport(res)
 	d := &doc.Document{
 		Title: g.title(), Subtitle: g.subtitle(), Grave: g.Alarms, Data: gate.NewDocument(res.Report, res.Profiles), Records: g.records(),
-		First: []doc.First{{Verdict: g.Summary(), Why: strings.Join(slices.Concat([]string{g.exitReason()}, g.Advice(), []string{g.effort()}), "\n"), Table: g.worst()}},
+		First: []doc.First{g.first()},
 	}
 	for _, w := range g.results.Warnings {
 		d.Doubts = append(d.Doubts, doc.Doubt{Text: w})
@@ -250,6 +250,35 @@ func GateDocument(res *gate.Results) *doc.Document {
 	return d.NameParts()
 }
 
+// first names the worst, and ranks the changes.
+func (g *gateReport) first() doc.First {
+	first := doc.First{Verdict: g.verdict(), Table: g.ranking()}
+	if list := g.sorted(func(f gate.Finding) bool { return f.Judged() && f.Verdict == gate.Slower }); len(list) > 0 && len(g.Alarms) == 0 && g.Unfinished == "" {
+		f := list[0]
+		first.Number, first.NumberOf = gateChange(f), sentences(insteadOf(f), textIf(f.Unit != results.NsPerOp, f.Unit), parenthesis(gateInterval(f)))
+		if p := g.profileOf(f); p != nil && g.results.Folder != "" {
+			first.Next = doc.Command{Line: profileCommand(*p, filepath.ToSlash(g.results.Folder)), Does: "shows where its time went"}
+		}
+	}
+	var why []string
+	if tally := g.Tally(); len(tally) > 1 || len(tally) == 1 && !strings.HasSuffix(tally[0], " undecided") { // of which Advice says more
+		why = []string{doc.Sentence(strings.Join(tally, ", "))}
+	}
+	first.Why = strings.Join(slices.Concat(why, g.Advice(), []string{g.exitReason() + " " + g.effort()}), "\n")
+	return first
+}
+
+// verdict is that of the gate, with a name as people say it.
+func (g *gateReport) verdict() string {
+	text := g.Verdict()
+	for _, f := range g.Findings {
+		if rest, ok := strings.CutPrefix(text, f.Name+" "); ok {
+			return nameOfCase(f.Name) + " " + rest
+		}
+	}
+	return text
+}
+
 // records has a line per finding.
 func (g *gateReport) records() iter.Seq[[]string] {
 	return func(yield func([]string) bool) {
@@ -265,23 +294,50 @@ func (g *gateReport) records() iter.Seq[[]string] {
 	}
 }
 
-// worst are the first of the findings that are worse or may be; nil if there are none.
-func (g *gateReport) worst() *doc.Table {
-	list := g.sorted(func(f gate.Finding) bool { return f.Judged() && (!f.Pass || f.Verdict == gate.Within) })
+// ranking has the findings that are worse or may be or, where there are none, those that changed most; nil if nothing
+// was measured.
+func (g *gateReport) ranking() *doc.Table {
+	heading, list := "Worse, or may be", g.sorted(func(f gate.Finding) bool { return f.Judged() && (!f.Pass || f.Verdict == gate.Within) })
+	if len(list) == 0 {
+		heading, list = "Changes", g.sorted(func(f gate.Finding) bool { return f.Judged() && !f.Exact && drawable(f) })
+	}
 	if len(list) == 0 {
 		return nil
 	}
-	t := newTable("worst", "Worse, or may be", textIf(len(list) > mostWorst, fmt.Sprintf("%d more below.", len(list)-mostWorst)), list[:min(len(list), mostWorst)], []doc.Field[gate.Finding]{
-		{Label: "benchmark", Text: true, Cell: func(f gate.Finding) doc.Cell { return doc.Cell{Text: f.Name} }},
+	rows := list[:min(len(list), mostWorst)]
+	var lengths []doc.Length
+	for _, f := range rows {
+		lengths = append(lengths, gateLength(f))
+	}
+	scale := doc.NewRatioScale(lengths)
+	t := newTable("worst", heading, textIf(len(list) > mostWorst, fmt.Sprintf("%d more below.", len(list)-mostWorst)), rows, []doc.Field[gate.Finding]{
+		{Label: "benchmark", Text: true, Cell: func(f gate.Finding) doc.Cell {
+			return doc.Cell{Text: nameOfCase(f.Name), Remark: textIf(f.Unit != results.NsPerOp, f.Unit)}
+		}},
 		{Label: "change", Cell: func(f gate.Finding) doc.Cell {
 			return doc.Cell{Text: gateChange(f), Remark: parenthesis(gateInterval(f)), Best: f.Verdict == gate.Slower}
 		}},
-		{Label: "unit", Text: true, Cell: func(f gate.Finding) doc.Cell { return doc.Cell{Text: f.Unit} }},
-		{Label: "values", Text: true, Cell: func(f gate.Finding) doc.Cell { return doc.Cell{Text: insteadOf(f)} }},
+		{Label: "better │ worse", About: "the bar is the change, the line its 95% interval", Text: true, Cell: func(f gate.Finding) doc.Cell {
+			cell := scale.Cell(gateLength(f))
+			if cell.Bar != nil {
+				cell.Bar.Tone = map[gate.Verdict]doc.Tone{gate.Slower: doc.Worse, gate.Faster: doc.Better}[f.Verdict]
+			}
+			return cell
+		}},
 		{Label: "verdict", Text: true, Cell: func(f gate.Finding) doc.Cell { return doc.Cell{Text: f.Verdict.String()} }},
+		{Label: "values", Text: true, Cell: func(f gate.Finding) doc.Cell { return doc.Cell{Text: insteadOf(f)} }},
 	})
 	t.Only = doc.Page // text has all findings
 	return t
+}
+
+// gateLength is a change as a ratio, with its interval where that is known.
+func gateLength(f gate.Finding) doc.Length {
+	l := doc.Length{Value: math.Exp(f.Change.Center), Low: math.Exp(f.Change.Lo), High: math.Exp(f.Change.Hi)}
+	if gateInterval(f) == "" {
+		l.Low, l.High = l.Value, l.Value
+	}
+	return l
 }
 
 func (g *gateReport) leftOutSection() *doc.Section {
@@ -327,7 +383,7 @@ func (g *gateReport) title() string {
 }
 
 func (g *gateReport) subtitle() string {
-	return (&digest{res: &results.Set{Settings: g.results.Settings}}).subtitle()
+	return (&digest{res: &results.Set{Settings: g.results.Settings}}).subtitle("")
 }
 
 // gateVerdicts are in the order in which a reader wants them.
@@ -423,7 +479,7 @@ func (g *gateReport) finding(f gate.Finding) *doc.Section {
 	if f.Floor > 0 {
 		headline += fmt.Sprintf(" %.2g%% of it counts as noise: the same code is known to differ by that.", 100*math.Expm1(f.Floor))
 	}
-	s := &doc.Section{ID: figure.FileName(f.Verdict.String(), f.Name, f.Unit), Heading: f.Name + " in " + f.Unit}
+	s := &doc.Section{ID: figure.FileName(f.Verdict.String(), f.Name, f.Unit), Heading: nameOfCase(f.Name) + " in " + f.Unit}
 	s.Add(doc.Text{Words: headline}, doc.Text{Words: strings.TrimSpace(doc.Sentence(f.Reason()) + " " + f.Package), Muted: true})
 	if drawable(f) {
 		s.Add(g.findingFigure(f, dotsOf(len(g.Findings))))

@@ -111,7 +111,7 @@ func TestSameResultsSameBytes(t *testing.T) {
 	}
 	first := read()
 	for _, want := range []string{
-		"index.html", "plots/roofline-2048x2048.png", "plots/first-screen.png",
+		"index.html", "plots/roofline-2048x2048.png",
 		"plots/latency-matvec-i2_s.png", "plots/error-speed.png",
 		"plots/latency-model-bonsai-1-7b.png", "plots/depth-bonsai-1-7b-tg128.png", "plots/memory-bonsai-1-7b.png", "plots/memory-speed-bonsai-1-7b.png",
 		"plots/error-speed-bonsai-1-7b.png", "plots/ops-bonsai-1-7b-tg128--2-threads.png", "plots/op-blocks-bonsai-1-7b-tg128--2-threads.png",

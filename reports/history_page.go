@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"math"
@@ -26,7 +27,7 @@ const mostHistories = 60
 func (v HistoryView) Document() *doc.Document {
 	v.prepare()
 	d := &doc.Document{
-		Title: "History", Subtitle: v.subtitle(), First: []doc.First{{Verdict: v.summary()}}, Remarks: v.method(),
+		Title: "History", Subtitle: v.subtitle(), First: []doc.First{v.first()}, Remarks: v.method(),
 		Data: v.json(), Records: v.records(), Files: []doc.File{{Name: historyCSV, Write: v.writeCSV}},
 	}
 	for _, text := range v.doubts() {
@@ -60,6 +61,83 @@ func (v HistoryView) Document() *doc.Document {
 	}
 	d.Add(series, how)
 	return d.NameParts()
+}
+
+// sizeOf is how large a change is, up or down.
+func sizeOf(c history.Change) float64 { return math.Abs(math.Log(c.Ratio)) }
+
+// first names the change that is the worst, and ranks all.
+func (v *HistoryView) first() doc.First {
+	list := v.listed()
+	if len(list) == 0 {
+		return doc.First{Verdict: v.summary()}
+	}
+	slices.SortStableFunc(list, func(a, b history.Change) int {
+		return cmp.Or(cmp.Compare(a.Worth, b.Worth), cmp.Compare(sizeOf(b), sizeOf(a)))
+	})
+	c := list[0]
+	s := v.Series[c.Series]
+	before, after := v.ends(c)
+	format := results.UnitOf(s.Unit).Format
+	first := doc.First{
+		Verdict: fmt.Sprintf("%s %s at %s.", v.name(s), becameText(c, s.Unit), after.Label()), Why: doc.Sentence(v.summary()), Table: v.ranking(list),
+		Number: changeText(c), NumberOf: sentences(format(c.After.Level)+" after "+format(c.Before.Level), parenthesis(changeInterval(c))),
+	}
+	if after.Commit != "" && before.Commit != "" {
+		first.Next = doc.Command{Line: fmt.Sprintf("git log -p %s..%s", before.Label(), after.Label()), Does: "shows what changed"}
+	}
+	return first
+}
+
+// becameText says what a series did.
+func becameText(c history.Change, unit string) string {
+	switch {
+	case math.IsNaN(c.Ratio):
+		return "has " + changeText(c) + " " + unit
+	case unit == results.NsPerOp:
+		return "became " + slower(c.Ratio)
+	case c.Ratio > 1:
+		return "has " + percent(c.Ratio-1) + " more " + unit
+	}
+	return "has " + percent(1-c.Ratio) + " less " + unit
+}
+
+// ranking has the first of the changes, as far as a first screen has room.
+func (v *HistoryView) ranking(list []history.Change) *doc.Table {
+	length := func(c history.Change) doc.Length {
+		if changeInterval(c) == "" || math.IsInf(c.Hi, 1) {
+			return doc.Length{Value: c.Ratio, Low: c.Ratio, High: c.Ratio}
+		}
+		return doc.Length{Value: c.Ratio, Low: c.Lo, High: c.Hi}
+	}
+	rows := list[:min(len(list), mostChanges)]
+	var lengths []doc.Length
+	for _, c := range rows {
+		lengths = append(lengths, length(c))
+	}
+	scale := doc.NewRatioScale(lengths)
+	t := newTable("ranking", "Changes", textIf(len(rows) < len(list), fmt.Sprintf("%d more below.", len(list)-len(rows))), rows, []doc.Field[history.Change]{
+		{Label: "benchmark", Text: true, Cell: func(c history.Change) doc.Cell {
+			s := v.Series[c.Series]
+			return doc.Cell{Text: v.name(s), Remark: textIf(s.Unit != results.NsPerOp, s.Unit)}
+		}},
+		{Label: "change", Cell: func(c history.Change) doc.Cell {
+			return doc.Cell{Text: changeText(c), Remark: parenthesis(changeInterval(c))}
+		}},
+		{Label: "less │ more", About: "the bar is the change, the line its 95% interval; in colour: better or worse", Text: true, Cell: func(c history.Change) doc.Cell {
+			cell := scale.Cell(length(c))
+			if cell.Bar != nil {
+				cell.Bar.Tone = map[int]doc.Tone{-1: doc.Worse, 1: doc.Better}[c.Worth]
+			}
+			return cell
+		}},
+		{Label: "since", Text: true, Cell: func(c history.Change) doc.Cell {
+			_, after := v.ends(c)
+			return doc.Cell{Text: after.Label(), Remark: dateText(after.Time)}
+		}},
+	})
+	t.Only = doc.Page // text has all changes
+	return t
 }
 
 func (v *HistoryView) subtitle() string {

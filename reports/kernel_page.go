@@ -37,7 +37,7 @@ func init() {
 func KernelDocument(k *profiles.Kernel, res *results.Set) *doc.Document {
 	d := newDigest(res)
 	name := term.Text(k.Format + "/" + k.Variant + "/" + k.Act)
-	x := &doc.Document{Title: "Profile of " + name, Subtitle: k.Summary + " · " + d.subtitle(), First: []doc.First{kernelFirst(k)}}
+	x := &doc.Document{Title: "Profile of " + name, Subtitle: k.Summary + " · " + d.subtitle(""), First: []doc.First{kernelFirst(k)}}
 	addRecords(x, []*member{{digest: d, machine: res.Machine()}})
 	x.Data = kernelJSONOf(k)
 	for _, text := range kernelProblems(k) {
@@ -59,19 +59,17 @@ func KernelDocument(k *profiles.Kernel, res *results.Set) *doc.Document {
 
 // kernelFirst says what bounds the kernel, and shows what was measured beside the bounds.
 func kernelFirst(k *profiles.Kernel) doc.First {
-	advice := kernelAdvice(k)
 	name := term.Text(k.Format + "/" + k.Variant)
-	first := doc.First{Verdict: name + " was measured.", Table: kernelBoundSheet(k)}
-	if len(advice) > 0 {
-		first.Verdict, first.Why = advice[0], sentences(advice[1:]...)
+	first := doc.First{Verdict: name + " was measured.", Table: kernelBoundSheet(k), Why: sentences(kernelAdvice(k)...)}
+	if text := k.Verdict(); text != "" {
+		first.Verdict = name + " " + text + "."
 	}
 	if k.Format != "" {
 		first.Next = doc.Command{Line: "onebit bench --filter /format:" + term.Text(k.Format), Does: "ranks the variants of the format"}
 	}
-	for _, r := range k.Runs {
-		if r.Level != "" && r.Measured().Center == k.Fastest() {
-			first.Number, first.NumberOf = count2(r.Measured().Center)+" cycles", figureSpread(r.Measured())+" for 128 weights from "+r.Level
-		}
+	if near := k.Nearest(); near != nil {
+		m := near.Measured()
+		first.Number, first.NumberOf = count2(m.Center)+" cycles", strings.TrimSpace(figureSpread(m)+" for 128 weights from "+near.Level)
 	}
 	return first
 }
@@ -102,24 +100,10 @@ func count2(n float64) string { return strconv.FormatFloat(n, 'f', 2, 64) }
 
 // kernelAdvice says what a reader came for.
 func kernelAdvice(k *profiles.Kernel) []string {
-	var advice []string
-	if verdict := k.Verdict(); verdict != "" {
-		advice = append(advice, verdict+".")
-	}
+	advice := k.Farther()
 	if hot := k.Hot(); hot != nil && hot.Loop != nil && k.Steps != nil {
 		mix, _ := k.LoopMix()
-		advice = append(advice, fmt.Sprintf("They execute %s instructions, %s of them in the hot loop, of which %s read memory.", count2(k.Steps.Total), count2(mix.Total()), count2(mix.Reads)))
-	}
-	if bounds := k.BoundsOf(); bounds != nil {
-		var texts []string
-		for _, b := range bounds {
-			texts = append(texts, fmt.Sprintf("%s cycles by its %s", count2(b.Cycles), b.Name))
-		}
-		text := fmt.Sprintf("The hot loop takes at least %s, says %s", strings.Join(texts, ", "), k.Bounds.Source())
-		if k.Bounds.StandIn && k.Fastest() < bounds[1].Cycles {
-			text += "; it beats that"
-		}
-		advice = append(advice, text+".")
+		advice = append(advice, fmt.Sprintf("128 weights take %s instructions, %s of them in the hot loop, of which %s read memory.", count2(k.Steps.Total), count2(mix.Total()), count2(mix.Reads)))
 	}
 	return advice
 }
@@ -140,7 +124,7 @@ func kernelRunSheet(k *profiles.Kernel) *doc.Table {
 	figure := func(f noise.Figure, format func(float64) string) doc.Cell {
 		return doc.Cell{Text: format(f.Center), Remark: figureSpread(f)}
 	}
-	return newTable("runs", "Measured", fmt.Sprintf("One thread; medians of %d rounds with 95 %% intervals.", k.Rounds), k.Runs, []doc.Field[run]{
+	return newTable("runs", "", fmt.Sprintf("One thread; medians of %d rounds with 95 %% intervals.", k.Rounds), k.Runs, []doc.Field[run]{
 		{Label: "product", Text: true, Cell: func(r run) doc.Cell { return doc.Cell{Text: r.About()} }},
 		{Label: "cycles", About: "for 128 weights", Cell: func(r run) doc.Cell { return figure(r.Measured(), count2) }},
 		{Label: "time", About: "of a product", Cell: func(r run) doc.Cell { return figure(noise.FigureOf(r.Times), formatTime) }},
@@ -159,7 +143,9 @@ func kernelBoundSheet(k *profiles.Kernel) *doc.Table {
 	type bound = profiles.KernelBound
 	var all []bound
 	lengths := make(map[string]doc.Length)
+	var about []string
 	for _, b := range k.BoundsOf() {
+		about = append(about, b.Name+": "+b.About)
 		b.Name = "bound by " + b.Name
 		lengths[b.Name] = doc.Length{Value: b.Cycles, Low: b.Cycles, High: b.Cycles}
 		all = append(all, b)
@@ -169,22 +155,33 @@ func kernelBoundSheet(k *profiles.Kernel) *doc.Table {
 			continue
 		}
 		m := r.Measured()
-		b := bound{Name: "measured, " + r.Level, Cycles: m.Center, About: "all of the product"}
+		b := bound{Name: measuredIn(r), Cycles: m.Center}
 		lengths[b.Name] = figureLength(m)
 		all = append(all, b)
 	}
 	scale := doc.NewScale(slices.Collect(maps.Values(lengths)), true)
 	caption := "Cycles for 128 weights; the line is the interval."
 	if k.BoundsOf() != nil {
-		caption += " Bounds are of the hot loop. " + k.Bounds.Source() + "."
+		caption += " Bounds are of the hot loop, by " + k.Bounds.Source() + "."
 	}
 	return newTable("bounds", "Measured, beside the bounds", caption, all, []doc.Field[bound]{
-		{Label: "of", Text: true, Cell: func(b bound) doc.Cell { return doc.Cell{Text: b.Name} }},
+		{Label: "of", About: strings.Join(about, "; "), Text: true, Cell: func(b bound) doc.Cell { return doc.Cell{Text: b.Name} }},
 		{Label: "cycles/128w", Cell: func(b bound) doc.Cell { return doc.Cell{Text: count2(b.Cycles)} }},
-		{Label: "cycles", Text: true, Drop: 2, Cell: func(b bound) doc.Cell { return scale.Cell(lengths[b.Name]) }},
-		{Label: "what it is", Text: true, Drop: 3, Cell: func(b bound) doc.Cell { return doc.Cell{Text: b.About} }},
+		{Label: "cycles", Text: true, Drop: 2, Cell: func(b bound) doc.Cell {
+			cell := scale.Cell(lengths[b.Name])
+			if cell.Bar != nil {
+				cell.Bar.Tone = ""
+				if near := k.Nearest(); near != nil && b.Name == measuredIn(near) {
+					cell.Bar.Tone = doc.Leading
+				}
+			}
+			return cell
+		}},
 	})
 }
+
+// measuredIn names a run among the bounds.
+func measuredIn(r *profiles.KernelRun) string { return "measured, " + r.Level }
 
 func kernelMixSheet(k *profiles.Kernel, loop hotspot.Mix, perWeights bool) *doc.Table {
 	all, known := k.Mix()
@@ -203,7 +200,7 @@ func kernelMixSheet(k *profiles.Kernel, loop hotspot.Mix, perWeights bool) *doc.
 		}
 	}
 	rows = append(rows, row{"all", loop.Total(), all.Total()}, row{"of which on vectors", loop.Vectors, all.Vectors}, row{"of which read memory", loop.Reads, all.Reads})
-	return newTable("mix", "Instructions", caption, rows, []doc.Field[row]{
+	return newTable("mix", "", caption, rows, []doc.Field[row]{
 		{Label: "kind", Text: true, Cell: func(r row) doc.Cell { return doc.Cell{Text: r.name} }},
 		{Label: "hot loop", Cell: func(r row) doc.Cell { return doc.Cell{Text: count2(r.loop)} }},
 		{Label: "all", About: "functions that are shown below", Cell: func(r row) doc.Cell {
@@ -228,7 +225,7 @@ func kernelFunctionSheet(k *profiles.Kernel) *doc.Table {
 	if k.Steps != nil {
 		fields = append(fields, doc.Field[function]{Label: "instructions", About: "for 128 weights", Cell: func(f function) doc.Cell { return doc.Cell{Text: count2(f.Count)} }})
 	}
-	return newTable("functions", "Functions", "Shares of the samples by where the weights come from. Functions with less than 1 % are left out.", k.Functions, fields)
+	return newTable("functions", "", "Shares of the samples by where the weights come from. Functions with less than 1 % are left out.", k.Functions, fields)
 }
 
 // shortFunction leaves out the path of the package.

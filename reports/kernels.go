@@ -36,7 +36,7 @@ func buildBench(_ context.Context, s *Source) (*doc.Document, error) {
 // benchDocument shows models and kernels, which one run may both have. top is how many variants of a setting a
 // terminal shows.
 func benchDocument(d *digest, top int) *doc.Document {
-	x := &doc.Document{Title: d.title(), Subtitle: d.subtitle(), First: d.screens(), Grave: d.verdictDoubts(), Doubts: d.doubts(), Words: slices.Concat(signWords, words)}
+	x := &doc.Document{Title: d.title(), Subtitle: d.subtitle(d.title()), First: d.screens(), Grave: d.verdictDoubts(), Doubts: d.doubts(), Words: slices.Concat(signWords, words)}
 	x.Failures, x.Choice = failuresOf(d.res.Failures), d.choice()
 	if len(d.tasks) > 0 {
 		x.Remarks = []string{d.noiseLine()}

@@ -394,6 +394,18 @@ func (m *machineResults) advice() (first, more string) {
 	return name + " " + parts[0] + ".", more
 }
 
+// verdict is what the read rate of memory allows a model; none if that was not measured.
+func (m *machineResults) verdict() (verdict, number, of string) {
+	c := m.best(names.BaseBandwidth, results.ReadRate, func(n results.Name) bool { return n.Get(names.Level) == names.DRAM })
+	if c == nil {
+		return "", "", ""
+	}
+	rate, _ := c.center(results.ReadRate)
+	return fmt.Sprintf("%s makes at most %s with a model of 1 GB of weights: each token reads all of them.",
+			term.Text(m.res.Setting("cpu")), results.UnitOf(results.TokenRate).Format(rate/1e9)), valueOf(c, results.ReadRate),
+		strings.TrimSpace(c.stats[results.ReadRate].spread(results.ReadRate) + " read from memory with " + threadsText(c.name.Get(names.Threads)))
+}
+
 // best is the case that has most of a unit; nil if there is none.
 func (m *machineResults) best(base, unit string, keep func(results.Name) bool) (best *caseStats) {
 	most := math.Inf(-1)

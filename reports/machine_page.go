@@ -23,7 +23,7 @@ func machineDocument(s *Source) *doc.Document {
 	r := newMachineReport(s)
 	d := &doc.Document{Title: r.title(), First: []doc.First{r.first(s.Paths)}, Words: signWords}
 	if len(r.machines) == 1 {
-		d.Subtitle = r.machines[0].subtitle()
+		d.Subtitle = r.machines[0].subtitle(d.Title)
 	}
 	pictures := map[string][]*figure.Figure{
 		"bandwidth": {r.sweepFigure()}, "latency": {r.latencyFigure()}, "costs": r.timeFigures(),
@@ -56,10 +56,15 @@ func machineDocument(s *Source) *doc.Document {
 // first ranks what the machine reads from, or several machines by what they read from memory.
 func (r *machineReport) first(paths []string) doc.First {
 	first := doc.First{Table: r.ranking()}
+	if len(r.machines) == 1 {
+		first.Verdict, first.Number, first.NumberOf = r.machines[0].verdict()
+	}
 	for i, m := range r.machines {
 		said, more := m.advice()
-		if i == 0 {
+		if i == 0 && first.Verdict == "" {
 			first.Verdict, said = said, ""
+		} else if len(r.machines) == 1 {
+			said = ""
 		}
 		first.Why = sentences(first.Why, said, more)
 	}
@@ -90,7 +95,7 @@ func (r *machineReport) ranking() *doc.Table {
 		return nil
 	}
 	scale := doc.NewScale(lengths, true)
-	return newTable("ranking", "Reading, by level", "Bytes read per second with as many threads as reach most, all together: longer is better, and the line is the interval.", rows, []doc.Field[row]{
+	return newTable("ranking", "Reading, by level", "With as many threads as read most; longer is better, and the line is the interval.", rows, []doc.Field[row]{
 		{Label: "from", Text: true, Cell: func(x row) doc.Cell { return doc.Cell{Text: levelText(x.level)} }},
 		{Label: "machine", Text: true, Cell: func(x row) doc.Cell { return doc.Cell{Text: x.machine.name} }},
 		{Label: "reading", Cell: func(x row) doc.Cell {

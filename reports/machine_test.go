@@ -62,7 +62,7 @@ func TestMachineTable(t *testing.T) {
 	printMade(t, &b, "table", render.Options{}, machineFile(t, 2, 1))
 	text := b.String()
 	for _, want := range []string{
-		"CPU1 reads 30.6 GB/s from memory with ", "multiplies and adds 228 G/s int8 with 2 threads (avx2)",
+		"CPU1 makes at most 30.6 tok/s with a model of 1 GB of weights", "30.6 GB/s ±4 % read from memory with ", "multiplies and adds 228 G/s int8 with 2 threads (avx2)",
 		"memory  read    huge", "L1d     copy    small", "8 KiB", "a cycle", "32.6 a cycle", // 114.2e9/3.5e9
 		"until 2 threads have begun and ended", "the same, as onebit estimates it", "800 ns",
 		"reading the time", "round trip between CPU 0 and 1", "3.50 GHz",

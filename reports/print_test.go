@@ -4,13 +4,11 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"strings"
 	"testing"
 
 	"onebit/bench/gate"
 	"onebit/bench/results"
 	"onebit/reports/doc"
-	"onebit/reports/figure"
 	"onebit/reports/render"
 )
 
@@ -160,21 +158,5 @@ func WriteHistoryTable(w io.Writer, v HistoryView, width int) error {
 
 // firstText is a first screen in sentences.
 func firstText(f doc.First) string {
-	switch {
-	case f.Number != "":
-		return sentences(f.Verdict, "It takes "+f.Number+" "+f.NumberOf+".", f.Why)
-	case f.NumberOf != "":
-		return sentences(strings.TrimSuffix(f.Verdict, ".")+" ("+f.NumberOf+").", f.Why)
-	}
-	return sentences(f.Verdict, f.Why)
-}
-
-// picture is the figure of the first screen; nil if there is none.
-func picture(screens []doc.First) *figure.Figure {
-	for _, s := range screens {
-		if s.Figure != nil {
-			return s.Figure.Figure
-		}
-	}
-	return nil
+	return sentences(f.Verdict, f.NumberText(), f.Why)
 }

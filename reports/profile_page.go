@@ -42,7 +42,7 @@ func ProfileDocument(p *profiles.Profile, res *results.Set, filter profiles.Filt
 	d := newDigest(res)
 	x := &doc.Document{
 		Title:    "Profile of " + model,
-		Subtitle: fmt.Sprintf("%s with %s, %s, %s", p.Variant, p.Act, p.Packing, profiledOn(p)) + " · " + d.subtitle(),
+		Subtitle: fmt.Sprintf("%s with %s, %s, %s", p.Variant, p.Act, p.Packing, profiledOn(p)) + " · " + d.subtitle(""),
 		Remarks:  []string{ceilingsLine(&p.Ceilings)},
 	}
 	addRecords(x, []*member{{digest: d, machine: res.Machine()}})

@@ -73,7 +73,7 @@ func TestProfilePage(t *testing.T) {
 	}
 	text := page.String()
 	for _, want := range []string{
-		"Profile of m&lt;b&gt;1", "10.2 k tok/s", "could be won", "a &lt;i&gt;doubt", "+2.0 %", "computed from bounds: -1.0%", "2 CPUs", "unattributed", "mapped file",
+		"Profile of m&lt;b&gt;1", "10.2\u00a0k\u00a0tok/s", "could be won", "a &lt;i&gt;doubt", "+2.0 %", "computed from bounds: -1.0%", "2 CPUs", "unattributed", "mapped file",
 		"What was counted", ">2.50", "0 for every operation: page-faults/op", "not counted: dTLB &lt;why&gt;",
 		`"multiply"`, `"ffn_down in block 0"`, "Roofline of operations", "Resident memory over time", "a test", "The threads beside the first have nothing to do for 90",
 	} {

@@ -90,8 +90,8 @@ func TestDoubtfulTimesAreMarked(t *testing.T) {
 		want []string
 	}{
 		"table":    {tableOf(t, res, 0), []string{"1.00 µs†", "9.00 µs†", "1.00 µs‡", "9.00 µs ", "1.00†", "1.00‡"}},
-		"markdown": {markdown.String(), []string{"1.00 µs† ±", "9.00 µs† ±", "1.00 µs‡ ±", "9.00 µs ±", "| a | 1.00 µs† |", "| 1.00‡ |"}},
-		"page":     {page.String(), []string{"1.00 µs† <small>", "1.00 µs‡ <small>", ">1.00‡<"}},
+		"markdown": {markdown.String(), []string{"1.00 µs† ±", "9.00 µs† ±", "1.00 µs‡ ±", "9.00 µs ±", "| a | 1.00 µs† |", "| 1.00‡ ±0.3 %, tie |"}},
+		"page":     {page.String(), []string{"1.00 µs† <small>", "1.00 µs‡ <small>", ">1.00‡ <small>"}},
 	} {
 		for _, want := range append(tc.want, "† a warning tells", "‡ the machine was in two states") {
 			if !strings.Contains(tc.text, want) {

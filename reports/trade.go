@@ -25,7 +25,6 @@ type tradePoint struct {
 	tradeoff
 	text   string  // what it is
 	short  string  // what of that stands beside it, where colour and shape say the rest
-	brief  string  // what of that is left on a phone; "" for all of it
 	series int     // its mark
 	lo, hi float64 // interval of error; equal where there is none
 }
@@ -40,7 +39,6 @@ type trade struct {
 	yardsticks      []figure.Yardstick
 	legend          []figure.LegendEntry
 	slow            []string // what is not drawn
-	narrow          bool     // whether the figure is for a phone too
 	notes           []string
 }
 
@@ -85,10 +83,7 @@ func (t *trade) speedAxis() figure.Axis {
 			speeds = append(speeds, q.speed)
 		}
 	}
-	a := figure.NewAxis(speeds, false, 5, results.UnitOf(t.speedUnit).Format)
-	if t.narrow {
-		a.Labels = 3
-	}
+	a := figure.NewAxis(speeds, false, 4, results.UnitOf(t.speedUnit).Format)
 	points := 1 / t.pointsShare() // of the axis
 	if !a.Log {
 		a = a.FromZero()
@@ -101,25 +96,14 @@ func (t *trade) speedAxis() figure.Axis {
 
 // pointsShare is how much of a panel's width is left for points beside the longest of their names.
 func (t *trade) pointsShare() float64 {
-	width := vg.Length(330) // of a panel, About: the labels of its axis are not known yet
-	if t.narrow {
-		width = 310
-	}
+	const width = vg.Length(310) // of a panel on a phone, about: the labels of its axis are not known yet
 	var widest vg.Length
 	for _, points := range t.points {
 		for _, q := range points {
-			widest = max(widest, figure.TextStyle(figure.Ink).Width(t.nameOf(q)))
+			widest = max(widest, figure.TextStyle(figure.Ink).Width(figure.Label(q.short)))
 		}
 	}
 	return math.Max(0.2, 1-float64((widest+30)/(width-t.margin())))
-}
-
-// nameOf is what stands beside a point.
-func (t *trade) nameOf(q tradePoint) string {
-	if t.narrow {
-		return figure.Label(cmp.Or(q.brief, q.short))
-	}
-	return figure.Label(q.short)
 }
 
 // margin is the room for the names of the yardsticks.
@@ -167,9 +151,6 @@ func tradeFigure(t *trade) *figure.Figure {
 		Height: figure.RowsHeight(12, len(grid)), Panels: grid, Upward: slices.Repeat([]string{t.cost}, len(grid)),
 		Legend: t.legend, Notes: t.notes, Margin: t.margin(),
 	}
-	if t.narrow {
-		fig.Width, fig.Height = figure.NarrowWidth, 330
-	}
 	if y.Broken > 0 {
 		fig.Notes = append(fig.Notes, fmt.Sprintf("The axis of errors is broken: what is exact but for the rounding of float32 (%s ≤ %s) stands at its foot.",
 			t.cost, results.UnitOf(t.unit).Format(figure.Negligible)))
@@ -182,9 +163,6 @@ func tradeFigure(t *trade) *figure.Figure {
 
 func (t *trade) panel(p panel, x, y figure.Axis) *figure.Panel {
 	plot := p.plot("").XY(x, y, results.UnitOf(t.speedUnit).About)
-	if t.narrow {
-		plot.Title.Text = "" // the heading says it
-	}
 	if y.Broken > 0 {
 		plot.Add(figure.AxisBreak{Y: y.Broken})
 	}
@@ -201,7 +179,7 @@ func (t *trade) panel(p panel, x, y figure.Axis) *figure.Panel {
 			plot.Add(figure.UpInterval{X: q.speed, Lo: y.At(q.lo), Hi: y.At(q.hi), Color: style.Color})
 		}
 		plot.Add(figure.Mark{X: q.speed, Y: at, Style: style}, figure.PointSpot(q.speed, at, t.pointText(q)))
-		labels = append(labels, figure.FanLabel{X: q.speed, Y: at, Group: q.text, Text: t.nameOf(q), Color: style.Color})
+		labels = append(labels, figure.FanLabel{X: q.speed, Y: at, Group: q.text, Text: figure.Label(q.short), Color: style.Color})
 	}
 	for _, q := range best {
 		plot.Add(figure.Mark{X: q.speed, Y: y.At(q.error), Style: draw.GlyphStyle{Color: figure.Color(figure.Front), Radius: 7.5, Shape: figure.Shape{}}})

@@ -39,7 +39,7 @@ BenchmarkMatVec/format=g/variant=reference/act=f32/rows=10/cols=8/threads=1 1 90
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := strings.Count(svg, ">f, 2 bits, q8_row<"); n != 1 {
+	if n := strings.Count(svg, ">f, q8_row<"); n != 1 {
 		t.Errorf("%d points of format f and scheme q8_row, want 1", n)
 	}
 }

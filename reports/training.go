@@ -89,16 +89,20 @@ func trainingFirst(model string, scores []*caseStats) doc.First {
 		return first
 	}
 	named := func(c *caseStats) string {
-		return map[string]string{byModel: model, byTrigram: "trigram (Kneser-Ney, the same tokens)"}[c.name.Get(byKey)]
+		return map[string]string{byModel: model, byTrigram: "trigram model of the same tokens"}[c.name.Get(byKey)]
 	}
 	bits := make(map[string]float64)
 	for _, c := range scores {
 		bits[c.name.Get(byKey)], _ = c.center(bitsPerByte)
 	}
 	if v, base := bits[byModel], bits[byTrigram]; v > 0 {
-		first.Verdict = fmt.Sprintf("%s predicts text that was held out at %.4f bits a byte.", model, v)
-		if base > 0 {
-			first.Why = fmt.Sprintf("That is %s of what a trigram model of the same tokens takes.", percent(v/base))
+		first.Verdict = fmt.Sprintf("%s predicts held-out text at %.3f bits a byte.", model, v)
+		first.Number, first.NumberOf = fmt.Sprintf("%.3f bits", v), "a byte of text that was held out"
+		switch {
+		case base > v:
+			first.Verdict = fmt.Sprintf("%s predicts held-out text in %s fewer bits than a trigram model.", model, percent(1-v/base))
+		case base > 0:
+			first.Verdict = fmt.Sprintf("%s predicts held-out text no better than a trigram model.", model)
 		}
 	}
 	scale := newScale(scores, bitsPerByte)
@@ -106,7 +110,7 @@ func trainingFirst(model string, scores []*caseStats) doc.First {
 		{Label: "by", Text: true, Cell: func(c *caseStats) doc.Cell { return doc.Cell{Text: named(c)} }},
 		{Label: bitsPerByte, Cell: func(c *caseStats) doc.Cell {
 			v, _ := c.center(bitsPerByte)
-			return doc.Cell{Text: fmt.Sprintf("%.4f", v)}
+			return doc.Cell{Text: fmt.Sprintf("%.3f", v)}
 		}},
 		{Label: "bits", About: "shorter is better", Text: true, Drop: 2, Cell: func(c *caseStats) doc.Cell { return scale.Cell(lengthOf(c.stats[bitsPerByte])) }},
 		{Label: "perplexity", Drop: 1, Cell: func(c *caseStats) doc.Cell { return doc.Cell{Text: valueOf(c, results.Perplexity)} }},

@@ -304,11 +304,14 @@ func exactNumber(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) 
 // subtitleNames say what a setting is where its value alone would not.
 var subtitleNames = map[string]string{"cpus-usable": "%s CPUs", "l3": "%s L3", "mem-total": "%s memory"}
 
-func (d *digest) subtitle() string {
+// subtitle says of the machine what a title does not.
+func (d *digest) subtitle(title string) string {
 	var parts []string
 	for _, key := range []string{"cpu", "cpus-usable", "l3", "mem-total", "goos", "goarch", "commit"} {
 		// A value that could not be found out is its reason, which belongs to the list below.
-		if v := d.res.Setting(key); v != "" && v != "unknown" && !strings.HasPrefix(v, "unavailable") {
+		v := d.res.Setting(key)
+		said := slices.Contains(strings.Split(title, " · "), v[:min(len(v), shortCommit)]) || slices.Contains(strings.Split(title, " · "), v)
+		if v != "" && v != "unknown" && !strings.HasPrefix(v, "unavailable") && !said {
 			if named := subtitleNames[key]; named != "" {
 				v = fmt.Sprintf(named, v)
 			}

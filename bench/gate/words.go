@@ -13,14 +13,15 @@ import (
 	"onebit/internal/count"
 )
 
-// Summary is the first line of every form of a report: the worst by its name,
-// and how many benchmarks stand how.
-func (r *Report) Summary() string {
+// Summary is a report in a line: the worst by its name, and how many benchmarks
+// stand how.
+func (r *Report) Summary() string { return strings.Join(r.clauses(), "; ") }
+
+// clauses are what Summary joins, what decides first.
+func (r *Report) clauses() (clauses []string) {
 	if len(r.Alarms) > 0 && r.Unfinished == "" {
-		return "the machine is unfit: base differs from itself, so nothing is proved"
+		return []string{"the machine is unfit: base differs from itself, so nothing is proved"}
 	}
-	worse := r.worse()
-	var clauses []string
 	switch status := r.Exit(); {
 	case r.Unfinished != "":
 		clauses = append(clauses, fmt.Sprintf("unfinished after %s: %s", count.Of(r.Rounds, "round"), r.Unfinished))
@@ -31,7 +32,33 @@ func (r *Report) Summary() string {
 	case status == 0:
 		clauses = append(clauses, "nothing is proved slower")
 	}
-	return strings.Join(slices.Concat(clauses, worse, r.tally()), "; ")
+	return slices.Concat(clauses, r.worse(), r.tally())
+}
+
+// Verdict is what decides, in a sentence.
+func (r *Report) Verdict() string {
+	clauses, slower := r.clauses(), r.those(func(f Finding) bool { return f.Verdict == Slower })
+	switch {
+	case len(clauses) == 0:
+		return "nothing was judged"
+	case len(slower) == 0 || clauses[0] != slower[0].Named():
+		return clauses[0]
+	case math.IsInf(slower[0].Change.Center, 0):
+		return fmt.Sprintf("%s has %s %s", slower[0].Name, slower[0].by(), slower[0].Unit)
+	}
+	more := strings.TrimPrefix(Percent(slower[0].Change.Center), "+")
+	if slower[0].Unit == results.NsPerOp {
+		return fmt.Sprintf("%s is %s slower", slower[0].Name, more)
+	}
+	return fmt.Sprintf("%s is worse by %s in %s", slower[0].Name, more, slower[0].Unit)
+}
+
+// Tally says how the others stand, a clause each.
+func (r *Report) Tally() []string {
+	if all := r.clauses(); len(all) > 1 {
+		return all[1:]
+	}
+	return nil
 }
 
 // worse names the worst finding and counts the other benchmarks that are SLOWER.
@@ -42,7 +69,7 @@ func (r *Report) worse() (clauses []string) {
 	}
 	clauses = []string{slower[0].Named()}
 	if others := r.outcomes()[isSlower] - 1; others > 0 {
-		clauses = append(clauses, count.Of(others, "other"))
+		clauses = append(clauses, count.Of(others, "other")+" worse")
 	}
 	return clauses
 }

@@ -39,7 +39,7 @@ func TestSummary(t *testing.T) {
 		"nothing is proved slower; 1 same by measurement":                 madeReport(same, sameAllocs),
 		"nothing is proved slower; 1 same by measurement; 1 undecided":    madeReport(same, unknown),
 		"slower: Decode/large +12.4% [10.9, 13.9]; 1 same by measurement": madeReport(same, large),
-		"slower: Decode/large +12.4% [10.9, 13.9]; 1 other; 1 faster; 1 same by measurement; 1 undecided": madeReport(
+		"slower: Decode/large +12.4% [10.9, 13.9]; 1 other worse; 1 faster; 1 same by measurement; 1 undecided": madeReport(
 			small, same, large, unknown, made("E", results.NsPerOp, Faster, -9, 1)),
 		"worse: Decode/large allocs/op +50.0%; 1 slower within the threshold": madeReport(
 			large, made("Decode/large", results.Allocs, Slower, 50, 0), made("W", results.NsPerOp, Within, 2, 1)),

@@ -3,6 +3,7 @@ package profile
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"onebit/bench/hotspot"
 	"onebit/bench/noise"
@@ -158,36 +159,53 @@ func (k *Kernel) BoundsOf() []KernelBound {
 // a farther one take where memory holds the product up.
 const memoryBound = 1.15
 
-// Verdict says in a line what holds the product up; "" if nothing was measured.
-func (k *Kernel) Verdict() string {
-	var alone []*KernelRun
-	for _, r := range k.Runs {
-		if r.Level != "" && len(r.Cycles) > 0 {
-			alone = append(alone, r)
-		}
+// alone are the runs of a product by itself, the nearest weights first.
+func (k *Kernel) alone() []*KernelRun {
+	return slices.DeleteFunc(slices.Clone(k.Runs), func(r *KernelRun) bool { return r.Level == "" || len(r.Cycles) == 0 })
+}
+
+// Nearest is the run whose weights come from the nearest level; nil if nothing was measured.
+func (k *Kernel) Nearest() *KernelRun {
+	for _, r := range k.alone() {
+		return r
 	}
-	if len(alone) == 0 {
+	return nil
+}
+
+// Verdict says what holds the product up, after its name; "" if nothing was measured.
+func (k *Kernel) Verdict() string {
+	near := k.Nearest()
+	if near == nil {
 		return ""
 	}
-	near := alone[0]
 	cycles := near.Measured().Center
-	text := fmt.Sprintf("128 weights take %.2f cycles from %s", cycles, near.Level)
-	if b, ok := k.tightest(); ok {
-		switch {
-		case cycles < b.Cycles:
-			text += fmt.Sprintf(", fewer than the %.2f by which %s bound the hot loop on the CPU that llvm-mca knows", b.Cycles, b.Name)
-		default:
-			text += fmt.Sprintf(", of which %s explain %.0f%%", b.Name, 100*b.Cycles/cycles)
-		}
+	b, ok := k.tightest()
+	switch {
+	case !ok:
+		return fmt.Sprintf("takes %.2f cycles for 128 weights from %s", cycles, near.Level)
+	case cycles < b.Cycles:
+		return fmt.Sprintf("is faster than %s allow on the CPU that llvm-mca knows", b.Name)
+	case 2*b.Cycles < cycles:
+		return fmt.Sprintf("is far from every bound: %s, the nearest, explain %.0f%% of its cycles", b.Name, 100*b.Cycles/cycles)
 	}
-	for _, r := range alone[1:] {
-		far := r.Measured().Center
-		text += fmt.Sprintf("; %.2f from %s", far, r.Level)
+	return fmt.Sprintf("is bound by %s, which explain %.0f%% of its cycles", b.Name, 100*b.Cycles/cycles)
+}
+
+// Farther says what weights that lie farther away take, a sentence a level.
+func (k *Kernel) Farther() (sentences []string) {
+	near := k.Nearest()
+	for _, r := range k.alone() {
+		if r == near {
+			continue
+		}
+		cycles, far := near.Measured().Center, r.Measured().Center
+		text := fmt.Sprintf("From %s it takes %.2f", r.Level, far)
 		if far > memoryBound*cycles {
-			text += fmt.Sprintf(", where memory holds them up for %.0f%% of the time", 100*(1-cycles/far))
+			text += fmt.Sprintf(", and waits for memory %.0f%% of the time", 100*(1-cycles/far))
 		}
+		sentences = append(sentences, text+".")
 	}
-	return text
+	return sentences
 }
 
 // tightest is the bound that more than the others explains, of those that need

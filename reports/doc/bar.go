@@ -9,6 +9,7 @@ import (
 type Bar struct {
 	From, To, Low, High float64 // 0 to 1
 	Cut                 bool    // whether it is longer than what fits
+	Open                bool    // whether its interval is
 	Ratio               bool    // whether it begins in the middle
 	Tone                Tone
 }
@@ -81,28 +82,28 @@ func (s Scale) Cell(l Length) Cell {
 	if !(l.Value >= 0 && s.full > 0) || math.IsInf(s.full, 1) || s.ratios && !(l.Value > 0) {
 		return Cell{}
 	}
-	b := &Bar{To: s.at(l.Value), Low: s.at(l.Low), High: s.at(l.High), Cut: !s.ratios && l.Value > s.full, Ratio: s.ratios}
+	b := &Bar{To: s.at(l.Value), Low: s.at(l.Low), High: s.at(l.High), Cut: !s.ratios && l.Value > s.full, Open: !s.ratios && l.High > s.full, Ratio: s.ratios}
 	if s.ratios {
 		b.From, b.To = min(b.To, 0.5), max(b.To, 0.5)
 	} else if l.Value == s.best {
 		b.Tone = Leading
 	}
-	return Cell{Text: b.text(), Bar: b}
+	return Cell{Text: b.Text(Blocks), Bar: b}
 }
 
-// barBlocks is how many characters the longest bar takes.
-const barBlocks = 20
+// Blocks is how many characters the longest bar takes where there is room.
+const Blocks = 20
 
-// text draws the bar to an eighth of a character, or a ratio's to both sides of a stroke.
-func (b *Bar) text() string {
+// Text draws the bar in so many characters, to an eighth of one, or a ratio's to both sides of a stroke.
+func (b *Bar) Text(blocks int) string {
 	if b.Ratio {
-		left, right := int(math.Round((0.5-b.From)*barBlocks)), int(math.Round((b.To-0.5)*barBlocks))
-		return strings.Repeat(" ", barBlocks/2-left) + strings.Repeat("█", left) + "│" + strings.Repeat("█", right)
+		left, right := int(math.Round((0.5-b.From)*float64(blocks))), int(math.Round((b.To-0.5)*float64(blocks)))
+		return strings.Repeat(" ", blocks/2-left) + strings.Repeat("█", left) + "│" + strings.Repeat("█", right)
 	}
 	if b.Cut {
-		return strings.Repeat("█", barBlocks-1) + "▶"
+		return strings.Repeat("█", blocks-1) + "▶"
 	}
-	eighths := max(1, int(math.Round(8*barBlocks*b.To)))
+	eighths := max(1, int(math.Round(8*float64(blocks)*b.To)))
 	whole, rest := eighths/8, eighths%8
 	return strings.Repeat("█", whole) + strings.TrimSpace(string([]rune(" ▏▎▍▌▋▊▉")[rest]))
 }

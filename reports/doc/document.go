@@ -34,7 +34,14 @@ type First struct {
 	Why              string // why that is so
 	Next             Command
 	Table            *Table // the ranking
-	Figure           *Figure
+}
+
+// NumberText is the number and what it is of, in a line.
+func (f First) NumberText() string {
+	if text := strings.TrimSpace(f.Number + " " + f.NumberOf); text != "" {
+		return text + "."
+	}
+	return ""
 }
 
 // A Choice is which panels a page shows until a reader chooses others. It shows all where there is no script.
@@ -173,7 +180,7 @@ func (d *Document) Add(sections ...*Section) {
 func (d *Document) All() iter.Seq[Part] {
 	return func(yield func(Part) bool) {
 		for _, f := range d.First {
-			if f.Table != nil && !yield(f.Table) || f.Figure != nil && !yield(f.Figure) {
+			if f.Table != nil && !yield(f.Table) {
 				return
 			}
 		}

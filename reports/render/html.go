@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"onebit/internal/term"
 	"onebit/reports/doc"
@@ -84,7 +85,7 @@ func numberCSS(d *doc.Document) string {
 	}
 	var b strings.Builder
 	for i := range most {
-		fmt.Fprintf(&b, ".n%d :is(td,th):nth-child(%d){text-align:right}", i, i+1)
+		fmt.Fprintf(&b, ".n%d :is(td,th):nth-child(%d){text-align:right}.n%[1]d td:nth-child(%[2]d) small{display:inline-block;min-width:3.4em;text-align:left}", i, i+1)
 		fmt.Fprintf(&b, "@media(max-width:560px){.n%d td:nth-child(%d){white-space:nowrap;min-width:0}}", i, i+1)
 	}
 	return b.String()
@@ -95,20 +96,13 @@ func (p *page) functions() template.FuncMap {
 		"abbr":       func(text string) template.HTML { return p.words.html(term.Text(text)) },
 		"paragraphs": func(text string) []string { return strings.FieldsFunc(text, func(r rune) bool { return r == '\n' }) },
 		"form":       form,
-		"sentence":   doc.Sentence,
+		"sentence":   func(text string) string { return unbroken.Replace(doc.Sentence(text)) },
 		"shown":      func(m doc.Medium) bool { return m.In(doc.Page) },
-		"subsections": func(s *doc.Section) (all []*doc.Section) {
-			for _, part := range s.Parts {
-				if sub, ok := part.(*doc.Section); ok && sub.Only.In(doc.Page) {
-					all = append(all, sub)
-				}
-			}
-			if len(all) > mostLinks {
-				return nil
-			}
-			return all
+		"label":      func(t *doc.Table) string { return cmp.Or(t.Heading, t.ID) },
+		"long": func(t *doc.Table) bool {
+			return slices.ContainsFunc(t.Rows, func(row []doc.Cell) bool { return len(row) > 0 && utf8.RuneCountInString(row[0].Text) > longName })
 		},
-		"label":   func(t *doc.Table) string { return cmp.Or(t.Heading, t.ID) },
+		"middle":  func(c doc.Column) bool { return strings.Contains(c.Label, "│") },
 		"stopped": func(s string) bool { return strings.HasSuffix(s, ".") },
 		"shade": func(c doc.Cell) template.CSS {
 			if c.Shade <= 0 {
@@ -139,14 +133,17 @@ func (p *page) functions() template.FuncMap {
 	}
 }
 
+// longName is from how many characters on a name may break.
+const longName = 28
+
+// unbroken keeps a number and its unit in one line.
+var unbroken = strings.NewReplacer(" tok/s", "\u00a0tok/s", " k tok/s", "\u00a0k\u00a0tok/s", " M tok/s", "\u00a0M\u00a0tok/s", " %", "\u00a0%", " GB/s", "\u00a0GB/s", " GB ", "\u00a0GB ")
+
 // A part is a panel of a figure, drawn by itself.
 type part struct {
 	*figure.Figure
 	Panel *figure.Panel
 }
-
-// mostLinks is how many subsections the navigation names.
-const mostLinks = 16
 
 // form names the kind of a part for the template.
 func form(p doc.Part) string {

@@ -62,7 +62,7 @@ func (m *markdown) paragraph(text string) {
 
 func (m *markdown) first(f doc.First) {
 	if f.Verdict != "" {
-		m.paragraph(strings.TrimSpace("**" + escape(doc.Sentence(f.Verdict)) + "** " + escape(strings.TrimSpace(numberText(f)+" "+strings.ReplaceAll(f.Why, "\n", " ")))))
+		m.paragraph(strings.TrimSpace("**" + escape(doc.Sentence(f.Verdict)) + "** " + escape(strings.TrimSpace(f.NumberText()+" "+strings.ReplaceAll(f.Why, "\n", " ")))))
 	}
 	if f.Next.Line != "" {
 		m.paragraph(escape("Next: " + f.Next.Line + " " + f.Next.Does + "."))

@@ -57,7 +57,10 @@ func (t *terminal) first(f doc.First) {
 	if f.Verdict != "" {
 		t.wrapped("", f.Verdict)
 	}
-	for line := range strings.Lines(strings.TrimSpace(numberText(f) + " " + f.Why)) {
+	if text := f.NumberText(); text != "" {
+		t.wrapped("", text)
+	}
+	for line := range strings.Lines(f.Why) {
 		t.wrapped("", line)
 	}
 	if f.Table != nil && f.Table.Only.In(doc.Terminal) {
@@ -67,17 +70,6 @@ func (t *terminal) first(f doc.First) {
 		}
 		t.table(f.Table)
 	}
-}
-
-// numberText is the number of a first screen in a sentence; "" without one.
-func numberText(f doc.First) string {
-	switch {
-	case f.Number != "":
-		return "It takes " + f.Number + " " + f.NumberOf + "."
-	case f.NumberOf != "":
-		return f.NumberOf + "."
-	}
-	return ""
 }
 
 func (t *terminal) section(s *doc.Section) {
@@ -168,7 +160,8 @@ func explained(words []doc.Word, text string, signs bool) string {
 type column struct {
 	doc.Column
 	cells []string
-	brief []string // cells without what is less important
+	brief []string   // cells without what is less important
+	bars  []*doc.Bar // that the cells draw; nil if there are none
 }
 
 func columnsOf(t *doc.Table) []*column {
@@ -177,8 +170,16 @@ func columnsOf(t *doc.Table) []*column {
 		columns[i] = &column{Column: c}
 		columns[i].Label = term.Text(c.Label)
 		for _, row := range t.Rows {
-			columns[i].cells = append(columns[i].cells, term.Text(row[i].Line()))
+			line := row[i].Line()
+			if row[i].Bar != nil {
+				line = row[i].Text // a ratio's begins with blanks
+			}
+			columns[i].cells = append(columns[i].cells, term.Text(line))
 			columns[i].brief = append(columns[i].brief, term.Text(row[i].Text))
+			columns[i].bars = append(columns[i].bars, row[i].Bar)
+		}
+		if !slices.ContainsFunc(columns[i].bars, func(b *doc.Bar) bool { return b != nil }) {
+			columns[i].bars = nil
 		}
 	}
 	blankGroups(columns)
@@ -294,6 +295,7 @@ func fit(columns []*column, width int) []*column {
 		return columns
 	}
 	shorten(columns, width, leastName)
+	drawBars(columns, width)
 	spare := slices.DeleteFunc(slices.Clone(columns), func(c *column) bool { return c.Drop == 0 })
 	slices.SortStableFunc(spare, func(x, y *column) int { return cmp.Compare(y.Drop, x.Drop) })
 	left, total := make(map[*column]bool), totalWidth(columns)
@@ -306,7 +308,26 @@ func fit(columns []*column, width int) []*column {
 	}
 	kept := slices.DeleteFunc(slices.Clone(columns), func(c *column) bool { return left[c] })
 	shorten(kept, width, leastName/2)
+	drawBars(kept, width)
 	return kept
+}
+
+// leastBar is how many characters a bar has at least.
+const leastBar = 8
+
+// drawBars draws bars as long as the others leave room for.
+func drawBars(columns []*column, width int) {
+	for _, c := range columns {
+		if c.bars == nil || width <= 0 {
+			continue
+		}
+		room := width - (totalWidth(columns) - c.width())
+		for i, b := range c.bars {
+			if b != nil {
+				c.cells[i] = b.Text(max(leastBar, min(room&^1, doc.Blocks))) // an even number has a middle
+			}
+		}
+	}
 }
 
 // shorten cuts the widest column of names in its middle.
