@@ -86,8 +86,7 @@ func (t *trade) speedAxis() figure.Axis {
 	a := figure.NewAxis(speeds, false, 4, results.UnitOf(t.speedUnit).Format)
 	points := 1 / t.pointsShare() // of the axis
 	if !a.Log {
-		a = a.FromZero()
-		a.Max *= points
+		a.Max = a.Min + (a.Max-a.Min)*points
 		return a.Bounded()
 	}
 	a.Max = a.Min * math.Pow(a.Max/a.Min, points)
@@ -115,7 +114,7 @@ func (t *trade) margin() vg.Length {
 	return widest
 }
 
-// costAxis is logarithmic for errors, and begins at zero for memory.
+// costAxis is logarithmic for errors.
 func (t *trade) costAxis() figure.Axis {
 	var costs []float64
 	for _, points := range t.points {
@@ -129,8 +128,7 @@ func (t *trade) costAxis() figure.Axis {
 		}
 		return figure.NewErrorAxis(costs, t.unit)
 	}
-	a := figure.NewAxis(append(costs, 0), false, 6, results.UnitOf(t.unit).Format).FromZero()
-	a.Max *= 1.15
+	a := figure.NewAxis(costs, false, 6, results.UnitOf(t.unit).Format)
 	a.Binary = true
 	return a
 }
@@ -148,7 +146,7 @@ func tradeFigure(t *trade) *figure.Figure {
 	grid := figure.Arrange(drawn, 2)
 	fig := &figure.Figure{
 		Name: t.name, Heading: figure.Label(t.heading), Reading: t.reading(),
-		Height: figure.RowsHeight(12, len(grid)), Panels: grid, Upward: slices.Repeat([]string{t.cost}, len(grid)),
+		Height: figure.RowsHeight(12, len(grid)), Panels: grid, Upward: slices.Repeat([]string{"← less " + t.cost}, len(grid)),
 		Legend: t.legend, Notes: t.notes, Margin: t.margin(),
 	}
 	if y.Broken > 0 {
@@ -162,7 +160,7 @@ func tradeFigure(t *trade) *figure.Figure {
 }
 
 func (t *trade) panel(p panel, x, y figure.Axis) *figure.Panel {
-	plot := p.plot("").XY(x, y, results.UnitOf(t.speedUnit).About)
+	plot := p.plot("").XY(x, y, results.UnitOf(t.speedUnit).About+", faster →")
 	if y.Broken > 0 {
 		plot.Add(figure.AxisBreak{Y: y.Broken})
 	}

@@ -321,10 +321,20 @@ func drawBars(columns []*column, width int) {
 		if c.bars == nil || width <= 0 {
 			continue
 		}
-		room := width - (totalWidth(columns) - c.width())
+		room := max(leastBar, min(width-(totalWidth(columns)-c.width()), doc.Blocks))
+		longest := 0.0
+		for _, b := range c.bars {
+			if b != nil && !b.Ratio {
+				longest = max(longest, b.To)
+			}
+		}
 		for i, b := range c.bars {
-			if b != nil {
-				c.cells[i] = b.Text(max(leastBar, min(room&^1, doc.Blocks))) // an even number has a middle
+			switch {
+			case b == nil:
+			case b.Ratio:
+				c.cells[i] = b.Text(room &^ 1) // which has a middle
+			default:
+				c.cells[i] = b.Text(int(float64(room) / max(longest, 0.1)))
 			}
 		}
 	}
