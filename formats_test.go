@@ -33,7 +33,7 @@ func formatFiles(name string) int {
 	switch name {
 	case "ptq1_0": // its digits have kernels of their own
 		return 7
-	case "q4_k", "q6_k", "q8_0": // so have their codes, in Go and in assembly or a shader
+	case "q4_k": // its offsets have a shader and a generator
 		return 5
 	}
 	return 4

@@ -3,7 +3,6 @@
 package heads
 
 import (
-	"onebit/formats"
 	"onebit/kernels"
 	"onebit/kernels/internal/tiles"
 )
@@ -19,7 +18,7 @@ type q6Rows struct {
 
 func (k q6Rows) variant() *kernels.Variant {
 	return &kernels.Variant{
-		Name: k.isa.Name, Summary: k.summary, Format: formats.Q6_K, Scheme: kernels.Q8Per32,
+		Name: k.isa.Name, Summary: k.summary, Format: q6Codec.Type, Scheme: kernels.Q8Per32,
 		ISA: k.isa, Layout: kernels.Native, Kernels: []kernels.Kernel{kernels.ByColumn(k.order, k.matVec)},
 	}
 }

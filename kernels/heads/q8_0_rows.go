@@ -5,7 +5,6 @@ package heads
 import (
 	"math/bits"
 
-	"onebit/formats"
 	"onebit/kernels"
 	"onebit/kernels/internal/tiles"
 )
@@ -24,7 +23,7 @@ type q8Rows struct {
 
 func (k q8Rows) variant(act kernels.Scheme) *kernels.Variant {
 	return &kernels.Variant{
-		Name: k.isa.Name, Summary: k.summary, Format: formats.Q8_0, Scheme: act,
+		Name: k.isa.Name, Summary: k.summary, Format: q8Codec.Type, Scheme: act,
 		ISA: k.isa, Layout: kernels.Native, Kernels: []kernels.Kernel{kernels.ByColumn(nil, k.matVec)},
 	}
 }

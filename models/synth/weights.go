@@ -22,14 +22,12 @@ type generator struct {
 	tail []byte // what the format keeps behind the weights
 }
 
-// generators returns a generator for a matrix of cols columns, of formats that have no
-// layout of small codes of 1 or 2 bits.
+// generators are for matrices of cols columns, of formats without a layout of codes.
 var generators = map[*formats.Type]func(cols int) generator{
 	formats.F32:  gains,
 	formats.F16:  gaussian,
 	formats.BF16: brainFloats,
 	formats.Q4_K: nibbles,
-	formats.Q6_K: sixBits,
 }
 
 // generatorOf returns that of a format; false if there is none.
@@ -41,6 +39,8 @@ func generatorOf(t *formats.Type, cols int) (generator, bool) {
 		return tritBlocks(c, cols), true
 	case c.Bits == 2 && t.BlockLen > 1:
 		return trits(t, cols), true
+	case c.Bits == 6:
+		return sixBits(c, cols), true
 	}
 	if g := generators[t]; g != nil {
 		return g(cols), true
@@ -176,16 +176,17 @@ func nibbles(cols int) generator {
 
 // sixBits is q6_k: random codes, whose variance about 32 is 341.5, and all of a
 // block with one scale.
-func sixBits(cols int) generator {
-	const blockBytes, scalesAt, step = 210, 192, 64
+func sixBits(c formats.Codes, cols int) generator {
+	const groups, step = 16, 64
+	scalesAt := c.ScaleAt - groups
 	scales := aroundScale(1 / math.Sqrt(341.5*step*step*float64(cols)))
-	return generator{unit: blockBytes, fill: func(dst []byte, rng *rand.PCG) {
-		for ; len(dst) > 0; dst = dst[blockBytes:] {
+	return generator{unit: c.Bytes, fill: func(dst []byte, rng *rand.PCG) {
+		for ; len(dst) > 0; dst = dst[c.Bytes:] {
 			fillRandom(dst[:scalesAt], rng)
-			for i := range 16 {
+			for i := range groups {
 				dst[scalesAt+i] = step
 			}
-			binary.LittleEndian.PutUint16(dst[scalesAt+16:], scales[rng.Uint64()>>56])
+			binary.LittleEndian.PutUint16(dst[c.ScaleAt:], scales[rng.Uint64()>>56])
 		}
 	}}
 }
