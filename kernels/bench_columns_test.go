@@ -11,35 +11,39 @@ import (
 	"onebit/kernels/kerneltest"
 )
 
-// twoBitFormats are the formats that BenchmarkTwoBit times.
+// twoBitFormats are those that BenchmarkTwoBitRead times.
 var twoBitFormats = formatsThat(twoBit)
 
-// BenchmarkTwoBit times one thread on weights in each level of memory, by the
-// variant. The activations are prepared beforehand.
+// BenchmarkColumns times one thread on weights in each level of memory with N columns, by the
+// variant. The activations are prepared beforehand. 2 operations are a multiplication and an addition.
 //
-//	go test ./kernels -run '^$' -bench 'BenchmarkTwoBit/format=i2_s/'
-func BenchmarkTwoBit(b *testing.B) {
-	for _, format := range twoBitFormats {
+//	go test ./kernels -run '^$' -bench 'BenchmarkColumns/format=i2_s/mem=L2/columns=1$/'
+func BenchmarkColumns(b *testing.B) {
+	for _, format := range formatsThat(func(f kernels.Format) bool { return f.For(kernels.Projection) }) {
 		for _, mem := range []struct {
 			name  string
 			bytes int
-		}{{"L2", 1 << 20}, {"L3", 32 << 20}, {"DRAM", 256 << 20}} {
+		}{{"L2", 256 << 10}, {"L3", 32 << 20}, {"DRAM", 256 << 20}} {
 			var tensor *formats.Tensor // made once, if a benchmark wants it
-			for _, v := range kernels.Variants() {
-				if v.Format.Name != format || !timed(v) {
-					continue
+			free := func() error { return nil }
+			for _, n := range []int{1, 2, 3, 4, 5, 6, 8, 12, 16, 32, 128, 512} {
+				for _, v := range kernels.Variants() {
+					if v.Format.Name != format || !timed(v) {
+						continue
+					}
+					b.Run(fmt.Sprintf("format=%s/mem=%s/columns=%d/variant=%s/act=%s", format, mem.name, n, v.Name, v.Scheme), func(b *testing.B) {
+						if err := v.Available(); err != nil {
+							b.Skip(err)
+						}
+						if tensor == nil {
+							tensor, free = repeated(b, v.Format, mem.bytes, 2048)
+						}
+						timeBatch(b, v, tensor, n)
+					})
 				}
-				b.Run(fmt.Sprintf("format=%s/mem=%s/variant=%s/act=%s", format, mem.name, v.Name, v.Scheme), func(b *testing.B) {
-					if err := v.Available(); err != nil {
-						b.Skip(err)
-					}
-					if tensor == nil {
-						var free func() error
-						tensor, free = repeated(b, v.Format, mem.bytes, 2048)
-						defer func() { tensor = nil; free() }()
-					}
-					timeRows(b, v, tensor)
-				})
+			}
+			if err := free(); err != nil {
+				b.Fatal(err)
 			}
 		}
 	}
@@ -77,63 +81,6 @@ func repeated(b *testing.B, format *formats.Type, size, cols int) (*formats.Tens
 	return &formats.Tensor{Name: "repeated", Type: format, Shape: []int{n * few, cols}, Data: data}, mem.Free
 }
 
-func timeRows(b *testing.B, v *kernels.Variant, tensor *formats.Tensor) {
-	rows, cols := tensor.Dims()
-	m, err := v.Pack(tensor, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer m.Close()
-	x := kerneltest.Normal(rand.New(rand.NewPCG(3, 4)), cols)
-	var a kernels.Activations
-	v.Prepare(&a, x, 1, cols)
-	dst := make([]float32, rows)
-	const chunk = 128 // rows, as a pool hands them out
-	b.ResetTimer()
-	for range b.N {
-		for r := 0; r < rows; r += chunk {
-			v.Rows(dst, m, &a, r, min(r+chunk, rows))
-		}
-	}
-	b.ReportMetric(float64(len(m.Data))*float64(b.N)/b.Elapsed().Seconds()/1e9, "weight-GB/s")
-	b.ReportMetric(0, "ns/op")
-}
-
-// BenchmarkTwoBitBatch times one thread on N columns and weights in L2 or behind the
-// caches, the activations prepared beforehand. 2 operations are a multiplication and an
-// addition.
-func BenchmarkTwoBitBatch(b *testing.B) {
-	const cols = 2048
-	for _, format := range twoBitFormats {
-		for _, mem := range []struct {
-			name  string
-			bytes int
-		}{{"L2", 256 << 10}, {"DRAM", 64 << 20}} {
-			var tensor *formats.Tensor // made once, if a benchmark wants it
-			free := func() error { return nil }
-			for _, n := range []int{1, 2, 3, 4, 5, 6, 8, 12, 16, 32, 128, 512} {
-				for _, v := range kernels.Variants() {
-					if v.Format.Name != format || !timed(v) {
-						continue
-					}
-					b.Run(fmt.Sprintf("format=%s/mem=%s/columns=%d/variant=%s/act=%s", format, mem.name, n, v.Name, v.Scheme), func(b *testing.B) {
-						if err := v.Available(); err != nil {
-							b.Skip(err)
-						}
-						if tensor == nil {
-							tensor, free = repeated(b, v.Format, mem.bytes, cols)
-						}
-						timeBatch(b, v, tensor, n)
-					})
-				}
-			}
-			if err := free(); err != nil {
-				b.Fatal(err)
-			}
-		}
-	}
-}
-
 func timeBatch(b *testing.B, v *kernels.Variant, tensor *formats.Tensor, n int) {
 	rows, cols := tensor.Dims()
 	m, err := v.Pack(tensor, nil)
@@ -151,6 +98,7 @@ func timeBatch(b *testing.B, v *kernels.Variant, tensor *formats.Tensor, n int) 
 			v.Rows(dst, m, &a, r, min(r+chunk, rows))
 		}
 	}
+	b.ReportMetric(float64(len(m.Data))*float64(b.N)/b.Elapsed().Seconds()/1e9, "weight-GB/s")
 	b.ReportMetric(2*float64(n*rows*cols)*float64(b.N)/b.Elapsed().Seconds()/1e9, "Gop/s")
 	b.ReportMetric(0, "ns/op")
 }
@@ -216,6 +164,53 @@ func BenchmarkTernaryPrompt(b *testing.B) {
 				}
 			})
 		}
+	}
+}
+
+// BenchmarkQ1Prompt times prompts of N tokens on native weights, as large as the
+// layers of Bonsai-1.7B: pairs of products with 2048×2048 and 6144×2048, from DRAM.
+func BenchmarkQ1Prompt(b *testing.B) {
+	const (
+		cols, most = 2048, 32
+		pairs      = 28 * 3
+	)
+	for _, v := range kernels.Variants() {
+		if v.Format != formats.Q1_0_g128 || v.Scheme != kernels.Q8Per128 || v.ISA == kernels.Go || v.Layout != kernels.Native {
+			continue
+		}
+		b.Run(fmt.Sprintf("format=%s/variant=%s", v.Format.Name, v.Name), func(b *testing.B) {
+			if err := v.Available(); err != nil {
+				b.Skip(err)
+			}
+			pool := kernels.NewPool(0)
+			defer pool.Close()
+			tensor, free := repeated(b, v.Format, pairs*(2048+6144)*cols/128*18, cols)
+			defer free()
+			var matrices []*kernels.Matrix
+			for range pairs {
+				for _, rows := range []int{2048, 6144} {
+					size := rows * cols / 128 * 18
+					part := &formats.Tensor{Name: "part", Type: v.Format, Shape: []int{rows, cols}, Data: tensor.Data[:size]}
+					tensor.Data = tensor.Data[size:]
+					m, err := v.Pack(part, pool)
+					if err != nil {
+						b.Fatal(err)
+					}
+					matrices = append(matrices, m)
+				}
+			}
+			x := kerneltest.Normal(rand.New(rand.NewPCG(3, 4)), most*cols)
+			dst := make([]float32, most*6144)
+			for _, n := range []int{2, 4, 5, 6, 8, 13, 16, most} {
+				b.Run(fmt.Sprintf("columns=%d", n), func(b *testing.B) {
+					for range b.N {
+						for _, m := range matrices {
+							pool.MatMul(dst[:n*m.Rows], v, m, x[:n*cols], n)
+						}
+					}
+				})
+			}
+		})
 	}
 }
 
