@@ -17,8 +17,8 @@
 //
 // # What the names of benchmarks mean to a report
 //
-// The key variant (with act, where one variant has several activation schemes, and packing) says who
-// competes. threads and cache are the conditions that charts show side by side. What is left of the
+// The key variant (with act, where one variant has several activation schemes, and packing) names the
+// competitors. threads and cache are the conditions that charts show side by side. The rest of the
 // name, such as format, rows and cols or model and test, is the task: only variants of one task under
 // one condition are ranked. Benchmarks and units that onebit doesn't know still get their table.
 //

@@ -10,7 +10,7 @@
 //   - The logarithms of a process's medians hold two parts. One is common to
 //     all cases of the class: a process's shift, the median over the cases,
 //     whose variance c² has k-1 degrees of freedom however many cases there
-//     are. What is left is the case's own; its variance s² has k-1 degrees of
+//     are. The rest is the case's own; its variance s² has k-1 degrees of
 //     freedom too, two for three processes, which alone would make intervals
 //     of four deviations. It is moderated by what its class is like: the
 //     variances of a class are taken as drawn from s0²·d0/χ²(d0), and the

@@ -75,7 +75,7 @@ func (f *benchFlags) measure(cmd *cobra.Command, suites []*cases.Suite, host sys
 	fmt.Fprintf(stderr, "measuring %s, for about %v\n", planned(all, plan, f.count > 0), plan.Estimate.Round(time.Second))
 	if f.precision.set {
 		runner.Most, runner.Further = f.most, f.loose
-		fmt.Fprintf(stderr, "then what is not known to ±%v, until %v are over\n", f.precision.Percentage, f.most)
+		fmt.Fprintf(stderr, "then the ratios that are not known to ±%v, until %v are over\n", f.precision.Percentage, f.most)
 	}
 	bar := cli.NewBenchProgress(stderr)
 	runner.Progress = bar.Show

@@ -82,10 +82,10 @@ func (f *benchFlags) once(verb string) []string {
 func (f *benchFlags) check(cmd *cobra.Command) error {
 	// 0 is what the flags have where they aren't given.
 	if cmd.Flags().Changed("count") && f.count < 1 {
-		return cli.Usagef("--count %d: give at least 1 sample, or leave it out for what the time allows", f.count)
+		return cli.Usagef("--count %d: give at least 1 sample, or leave it out for as many as the time allows", f.count)
 	}
 	if cmd.Flags().Changed("time") && f.time <= 0 {
-		return cli.Usagef("--time %v: give a length such as 20ms, or leave it out for what the time allows", f.time)
+		return cli.Usagef("--time %v: give a length such as 20ms, or leave it out for the length that the time allows", f.time)
 	}
 	if f.most <= 0 || cmd.Flags().Changed("budget") && !f.precision.set {
 		return cli.Usagef("--budget %v: give a time such as 10m, with --precision", f.most)

@@ -37,8 +37,8 @@ func newConvert() *cobra.Command {
 		Short:   "Re-quantize a model, or bring it to another container",
 		Example: "  onebit convert Llama3-8B-1.58-100B-tokens model.gguf\n  onebit convert model.gguf smaller.gguf --type tq1_0",
 		Long: "Write the model IN to the GGUF file OUT with its weights in another format, and\n" +
-			"report what that did to each tensor: NMSE, which is Σ(new-old)²/Σold², and the\n" +
-			"largest error.\n\n" +
+			"report each tensor's error: NMSE, which is Σ(new-old)²/Σold², and the largest\n" +
+			"difference.\n\n" +
 			"IN is a GGUF file, a .cellm file or a Hugging Face directory, whose tokenizer\n" +
 			"comes along. --type may be left out for the latter two: the projections of a\n" +
 			"directory that says they are ternary become i2_s, and other weights stay what\n" +

@@ -62,8 +62,8 @@ where there is none.`,
 the repository is only read. Submodules are what the revision says; a replacement
 or workspace outside of the repository is the same for both. Benchmarks run
 interleaved, in processes of their own, and in every round the test binaries are
-linked with their functions in another order: what moves when unrelated code
-changes is noise here, not a verdict. Benchmarks of a package whose process takes
+linked with their functions in another order: a time that depends on unrelated code
+is noise here, not a verdict. Benchmarks of a package whose process takes
 long to start share one. The chance of any false alarm is below 1%, for all
 benchmarks together. In onebit's repository, go doc ./bench/gate says how.`,
 			`--base-binary and --head-binary compare two test binaries (go test -c), which run
@@ -96,16 +96,16 @@ more than 0.1%. Flags of onebit bench follow --.`,
 	flags.StringVar(&f.rules, "rules", "", "take thresholds, and benchmarks to leave out, from `FILE` (default "+gate.RulesFile+" in the module's root, if it is there)")
 	flags.DurationVar(&f.budget, "budget", 5*time.Minute, "take no longer in all, building and listing included")
 	flags.DurationVar(&f.limit, "case-limit", time.Minute, "a benchmark that runs for longer hangs")
-	flags.IntVar(&f.cpus, "cpu", 0, "GOMAXPROCS of what is measured, as go test -cpu has it (default: all)")
-	flags.BoolVar(&f.prove, "prove", false, "what is not proved to be within its threshold is no pass: exit 2")
+	flags.IntVar(&f.cpus, "cpu", 0, "GOMAXPROCS of the benchmarks, as go test -cpu has it (default: all)")
+	flags.BoolVar(&f.prove, "prove", false, "pass only with proof that everything is within its threshold, else exit 2")
 	flags.BoolVar(&f.measureAll, "measure-all", false, "measure also benchmarks that run the same code on both sides")
 	flags.BoolVar(&f.keepGoing, "keep-going", false, "measure the rest too after a regression is certain, which ends the gate otherwise")
-	flags.BoolVar(&f.instructions, "instructions", false, "count the instructions of an operation too, by perf events or else valgrind, as far as a third of the budget has them")
+	flags.BoolVar(&f.instructions, "instructions", false, "count the instructions of an operation too, by perf events or else valgrind, within a third of the budget")
 	flags.BoolVar(&f.allowMissing, "allow-missing", false, "benchmarks that one side lacks are no error")
-	flags.StringVarP(&f.out, "output", "o", "", "write a page, all measurements and profiles to `DIR`, and what benchstat reads")
+	flags.StringVarP(&f.out, "output", "o", "", "write a page, all measurements, profiles and files for benchstat to `DIR`")
 	flags.StringVar(&f.resume, "resume", "", "add rounds, for a further --budget, to the finished gate over the same that -o wrote to `DIR`")
 	flags.BoolVar(&f.force, "force", false, forceUsage)
-	flags.IntVar(&f.profiles, "profiles", 3, "profile as many as `N` of what became slower, the worst first, for 6 s each as far as the budget has them")
+	flags.IntVar(&f.profiles, "profiles", 3, "profile up to `N` benchmarks that became slower, the worst first, for 6 s each within the budget")
 	flags.BoolVar(&f.asJSON, "json", false, "print JSON, whose fields go doc ./bench/gate.Document explains in onebit's repository")
 	return cmd
 }
@@ -251,7 +251,7 @@ func (f *gateFlags) compare(cmd *cobra.Command, patterns []string, record *gateR
 		signs.do("counting instructions")
 		err = counting.count(ctx, rules, report, record)
 	}
-	signs.do("profiling what became slower")
+	signs.do("profiling the benchmarks that became slower")
 	if report == nil || err != nil && report.Rounds == 0 {
 		return nil, record.failed(err)
 	}

@@ -31,11 +31,11 @@ func newInspect() *cobra.Command {
 		Use:     "inspect MODEL",
 		Short:   "Show a model's metadata, tensors, formats and bits per weight",
 		Example: "  onebit inspect model.gguf\n  onebit inspect model.gguf --json",
-		Long: "Show what a GGUF file, a .cellm file or a Hugging Face directory holds: metadata,\n" +
+		Long: "Show the contents of a GGUF file, a .cellm file or a Hugging Face directory: metadata,\n" +
 			"tensors with their formats and sizes, totals per format, and whether the tensors\n" +
 			"are those of its architecture. The latter two are shown under GGUF's names, and a\n" +
-			"directory in the formats in which it is read: what is to be ternary, ternary.\n\n" +
-			"The end says what memory the model takes with --ctx tokens, and the\n" +
+			"directory in the formats in which it is read, so that ternary weights are ternary.\n\n" +
+			"The end gives the memory that the model takes with --ctx tokens, and the\n" +
 			"largest context that fits, for each format of keys and values.",
 		Args: cli.ExactArgs("MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error {

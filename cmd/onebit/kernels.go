@@ -25,10 +25,10 @@ func newKernels() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "kernels",
-		Short:   "List every kernel variant, what it needs, whether it runs here",
+		Short:   "List every kernel variant, its requirements, and whether it runs here",
 		Example: "  onebit kernels",
-		Long: "List the variants of every weight format and activation scheme, those of what a\n" +
-			"model computes outside its products (norms, attention, conversions), and the engines.\n" +
+		Long: "List the variants of every weight format and activation scheme, those of a model's\n" +
+			"operations outside its products (norms, attention, conversions), and the engines.\n" +
 			"HERE says whether this machine runs a variant, and what it lacks if not; a star marks\n" +
 			"the one that a model would use.",
 		Args: cli.ExactArgs(),

@@ -52,9 +52,9 @@ func newMachine() *cobra.Command {
 		Long: `Measure the most that this machine does, on one to all threads: bytes read, written
 and copied per second from each cache and from memory, on huge and on small pages;
 the latency of a load over sizes; multiply-adds of int8, float32 and bfloat16 with
-each instruction set; a cache line's round trip between every two CPUs; what reading
-the clock and handing out work cost; and meanwhile the clock's frequency and what
-others took of the CPUs. It takes 80 seconds, or 12 with --short.
+each instruction set; a cache line's round trip between every two CPUs; the cost of
+reading the clock and of handing out work; and meanwhile the clock's frequency and the
+CPU time of others. It takes 80 seconds, or 12 with --short.
 
 All is interleaved, in several processes, and each figure has an interval. The report
 goes to DIR: results.txt in Go's benchmark format, and index.html. Ceilings that can't be
@@ -78,8 +78,8 @@ func (f *machineFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.short, "short", false, "fewer sizes, huge pages alone: under 15 s")
 	flags.BoolVar(&f.list, "list", false, "print the names of the ceilings that would be measured, and those that can't be here, with the reason")
 	flags.BoolVar(&f.json, "json", false, "print JSON instead of tables")
-	flags.IntVar(&f.count, "count", 0, "samples of each ceiling in all processes (default: what the time allows, up to 12)")
-	flags.DurationVar(&f.time, "time", 0, "length of a sample (default: what the time allows)")
+	flags.IntVar(&f.count, "count", 0, "samples of each ceiling in all processes (default: as many as the time allows, up to 12)")
+	flags.DurationVar(&f.time, "time", 0, "length of a sample (default: as long as the time allows)")
 	flags.DurationVar(&f.budget, "budget", 0, "time for the whole run (default 75s, 11s with --short)")
 	flags.IntSliceVar(&f.threads, "threads", nil, "thread counts (default: 1, its doublings, and all)")
 	flags.Uint64Var(&f.seed, "seed", 1, "of the order of the rounds, and of the lines of latency's chains")
@@ -88,10 +88,10 @@ func (f *machineFlags) register(flags *pflag.FlagSet) {
 func (f *machineFlags) check(cmd *cobra.Command, host sysinfo.Host) error {
 	changed := cmd.Flags().Changed
 	if changed("count") && f.count < 1 {
-		return cli.Usagef("--count %d: give at least 1 sample, or leave it out for what the time allows", f.count)
+		return cli.Usagef("--count %d: give at least 1 sample, or leave it out for as many as the time allows", f.count)
 	}
 	if changed("time") && f.time <= 0 {
-		return cli.Usagef("--time %v: give a length such as 20ms, or leave it out for what the time allows", f.time)
+		return cli.Usagef("--time %v: give a length such as 20ms, or leave it out for the length that the time allows", f.time)
 	}
 	if changed("budget") && f.budget < leastMachineBudget {
 		return cli.Usagef("--budget %v: give %v or more", f.budget, leastMachineBudget)

@@ -46,7 +46,7 @@ var verbs = []cli.Verb{
 
 // Flags of one name mean one thing.
 const (
-	forceUsage     = "replace what is there: a file of that name, a run, a page that onebit did not write"
+	forceUsage     = "replace a file of that name, a run, or a page that onebit did not write"
 	thresholdUsage = "changes of less than this `PERCENT` don't matter"
 )
 
@@ -60,8 +60,9 @@ func newRoot() *cobra.Command {
 Data goes to standard output, progress and warnings to standard error. The exit status is
 
   0  if all was done
-  1  if something failed, or a gate proved that something is worse
-  2  if the command line is wrong, or a gate could not compare
+  1  if something failed, or the answer is no: a gate proved that something is
+     worse, verify that an engine is wrong
+  2  if the command line is wrong, or gate or verify could not judge
   3  if a gate found the machine unfit to measure`
 	root.Example = `  onebit models
   onebit bench --short

@@ -46,7 +46,7 @@ func (m *memorySize) String() string {
 func (m *memorySize) Type() string { return "SIZE" }
 
 func (m *memorySize) register(flags *pflag.FlagSet) {
-	flags.Var(m, "memory", "memory that there is for the model, such as 8GB (default: what the system has available); a context beyond it is refused")
+	flags.Var(m, "memory", "memory for the model, such as 8GB (default: the memory that the system has available); a context beyond it is refused")
 }
 
 // available is what was said, or what the system tells. Unknown, it is no limit.
@@ -72,7 +72,7 @@ func (m *memorySize) foresee(notes io.Writer, plan *models.Plan, context int, ca
 	if err != nil || notes == nil {
 		return err
 	}
-	left := "what is available is not known"
+	left := "the memory available is not known"
 	if available.OK() {
 		left = available.String() + " available"
 	}

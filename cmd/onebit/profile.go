@@ -104,7 +104,7 @@ disassembles.
 	flags.IntVarP(&f.prompt, "n-prompt", "p", 64, "tokens of the prompt; 0: no prompt")
 	flags.IntVarP(&f.tokens, "tokens", "n", 16, "tokens to decode in a pass; 0: none")
 	flags.IntVarP(&f.depth, "n-depth", "d", 0, "tokens in the KV cache before")
-	flags.IntVar(&f.passes, "passes", 0, "pairs of passes, one observed and one not (default: what 4 s allow, at least 6)")
+	flags.IntVar(&f.passes, "passes", 0, "pairs of passes, one observed and one not (default: as many as 4 s allow, at least 6)")
 	flags.StringSliceVar(&f.ops, "op", nil, "show these operations only, such as attn,ffn_down")
 	flags.StringSliceVar(&f.blocks, "block", nil, "show these blocks only, by number; outside: the embedding and the output")
 	flags.BoolVar(&f.check, "check", true, "measure what-ifs too, where it is cheap")

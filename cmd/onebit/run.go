@@ -48,7 +48,7 @@ func newRun() *cobra.Command {
 		Short:   "Generate text, with prompt and decode speed",
 		Example: "  onebit run -p 'func NewReader(' -n 60\n  onebit run model.gguf --chat",
 		Long: `Continue a prompt. MODEL is a file, or gopher-ternary (the default) or gopher-1bit,
-small models of Go's documentation that are inside the program. The text goes to standard output as it comes, what it took to
+small models of Go's documentation that are inside the program. The text goes to standard output as it comes, times and memory to
 standard error: load is the time until the model was ready, its tokenizer apart, as
 bench measures it; ready and first token count from the program's start.
 
@@ -59,15 +59,15 @@ same prompt gives the same text with any number of threads and on any machine. B
   --temp 0.5 --top-k 20 --top-p 0.85
 
 With --chat and no -p, it is a conversation: each line of standard input is a turn
-(one that ends with \ goes on in the next), and what was said stays in the context.
+(one that ends with \ goes on in the next), and earlier turns stay in the context.
 Ctrl-C stops a reply and, when there is none, the program, Ctrl-D ends it.
 
 With --speculate, passes take in several tokens where the text repeats itself: the
 text is the same, token for token. It pays on code, summaries and edits; where it
 does not pay, it stops.
 
-Where the output head has a large part of a token's time, a line tells what --head
-with a smaller format would give, and what it would cost: tried on the text's end.
+Where the output head has a large part of a token's time, a line tells the speed and
+the error that --head with a smaller format would have, tried on the text's end.
 
 Generation ends after -n tokens, or where the model ends its turn or text. The
 weights are used as they lie in the file at first and packed behind the run.`,
@@ -86,14 +86,14 @@ func (f *runFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&f.think, "think", "", "with --chat, on or off: whether the model thinks before it replies, if it has learned the choice")
 	flags.StringVar(&f.effort, "effort", "", "with --chat, how much it thinks: low, medium or xhigh, if it has learned these (Bonsai 2)")
 	flags.IntVarP(&f.length, "tokens", "n", 128, "most tokens to generate; -1: until the model ends or the context is full, as in a conversation by default")
-	flags.IntVar(&f.context, "ctx", 0, "tokens of context (default: what the prompt and -n need, 4096 for -n -1 and for a conversation; at most the model's)")
-	flags.Float64Var(&f.sampling.Temperature, "temp", 0, "temperature; 0: always the likeliest token (default: what the file suggests, else 0)")
+	flags.IntVar(&f.context, "ctx", 0, "tokens of context (default: as many as the prompt and -n need, 4096 for -n -1 and for a conversation; at most the model's)")
+	flags.Float64Var(&f.sampling.Temperature, "temp", 0, "temperature; 0: always the likeliest token (default: the file's suggestion, else 0)")
 	flags.IntVar(&f.sampling.TopK, "top-k", 0, "draw among the `N` likeliest tokens (default: all)")
 	flags.Float64Var(&f.sampling.TopP, "top-p", 0, "draw among the likeliest tokens that have this much of the probability (default: all)")
 	flags.Float64Var(&f.sampling.MinP, "min-p", 0, "draw among tokens with this share of the likeliest one's probability (default: all)")
 	flags.Float64Var(&f.sampling.RepetitionPenalty, "repeat-penalty", 0, "divide the logits of the last 64 tokens (default: no)")
 	flags.Uint64Var(&f.sampling.Seed, "seed", 1, "seed of the draw")
-	flags.IntVar(&f.speculate, "speculate", 0, "look for the text's last tokens earlier in it and take in up to `N` of what followed there with each pass: the same text, in fewer passes")
+	flags.IntVar(&f.speculate, "speculate", 0, "look for the text's last tokens earlier in it and take in up to `N` of the tokens behind them with each pass: the same text, in fewer passes")
 	flags.Lookup("speculate").NoOptDefVal = strconv.Itoa(models.UsualDraft)
 	flags.BoolVar(&f.ignoreEnd, "ignore-eos", false, "go on where the model ends")
 	flags.BoolVar(&f.json, "json", false, "print one JSON document at the end instead of the text")

@@ -115,7 +115,7 @@ var recipeFlags = []recipeFlag{
 	{"vocab", "tokens of the vocabulary", func(r *lm.Recipe) any { return &r.Vocab }},
 	{"ctx", "tokens in a window", func(r *lm.Recipe) any { return &r.Context }},
 	{"batch", "windows in a step", func(r *lm.Recipe) any { return &r.Batch }},
-	{"pass", "windows in a pass of those of a step: what is in memory at once", func(r *lm.Recipe) any { return &r.Pass }},
+	{"pass", "windows in a pass of a step, which are in memory at once", func(r *lm.Recipe) any { return &r.Pass }},
 	{stepsFlag, "steps; beside --resume the run ends there, and the learning rate falls towards that from now on", func(r *lm.Recipe) any { return &r.Steps }},
 	{"rate", "learning rate after the warm-up", func(r *lm.Recipe) any { return &r.Rate }},
 	{"last-rate", "learning rate of the last step, as a share of --rate", func(r *lm.Recipe) any { return &r.LastRate }},
@@ -123,7 +123,7 @@ var recipeFlags = []recipeFlag{
 	{"optimizer", "optimizer: " + strings.Join(train.RuleNames(), ", "), func(r *lm.Recipe) any { return &r.Optimizer }},
 	{"decay", "weight decay of matrices", func(r *lm.Recipe) any { return &r.Decay }},
 	{"clip", "largest norm of the gradients; 0: any", func(r *lm.Recipe) any { return &r.Clip }},
-	{"distil", "share of the loss that is the divergence from what the model of --from predicts with its weights as they are", func(r *lm.Recipe) any { return &r.Distil }},
+	{"distil", "share of the loss that is the divergence from the predictions of --from's model with its weights as they are", func(r *lm.Recipe) any { return &r.Distil }},
 	{"seed", "seed of weights and order", func(r *lm.Recipe) any { return &r.Seed }},
 }
 

@@ -13,7 +13,7 @@
 //   - First comes [First]: a sentence with a verb, one number with its uncertainty, why that is so, one ranking with
 //     bars, and the next command. On a desktop the sentence stands left of the ranking, on a phone above it; a
 //     terminal shows this much in 24 lines, and the sections when asked for all.
-//   - What may change the sentence is said beside it, in red ([Document.Grave]). Every other warning is counted in a
+//   - A warning that may change the sentence stands beside it, in red ([Document.Grave]). Every other warning is counted in a
 //     quiet line that opens.
 //   - The deciding column is the first of a table, and stays in sight where a table is wider than the screen. Names are
 //     shortened before a number, its ± or an error is left out; what is left out is named.

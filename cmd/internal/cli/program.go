@@ -1,9 +1,9 @@
 // Package cli is what the programs in cmd share: how a command line runs and ends, and how
 // its tables, files and progress are written.
 //
-// Data goes to standard output, progress and warnings to standard error. The exit status
-// is 0 if all was done, 1 if something failed and 2 if the command line is wrong; an
-// EndError has its own.
+// Data goes to standard output, progress and warnings to standard error. The exit status is
+// 0 if all was done, 1 if something failed or the answer is no, and 2 if the command line is
+// wrong or nothing could be judged; an EndError says which.
 package cli
 
 import (
