@@ -10,16 +10,18 @@ import (
 
 	"onebit/bench/counters"
 	"onebit/bench/results"
+	"onebit/internal/build"
 	"onebit/internal/term"
 )
 
-// settings are what the results file says of the run itself.
+// runSettings are what the results file of any measuring verb says of its run.
+func runSettings(command string, seed uint64) []results.Setting {
+	return []results.Setting{{Key: "commit", Value: build.This().Commit}, {Key: "command", Value: command}, {Key: "seed", Value: strconv.FormatUint(seed, 10)}}
+}
+
+// settings are bench's own.
 func (f *benchFlags) settings(cmd *cobra.Command) []results.Setting {
-	out := []results.Setting{
-		{Key: "commit", Value: thisBuild().Commit},
-		{Key: "command", Value: f.command(cmd.Flags())},
-		{Key: "seed", Value: strconv.FormatUint(f.seed, 10)},
-	}
+	out := runSettings(f.command(cmd.Flags()), f.seed)
 	if f.model != "" {
 		out = append(out, results.Setting{Key: "model", Value: filepath.Base(f.model)})
 	}
@@ -36,25 +38,23 @@ func (f *benchFlags) settings(cmd *cobra.Command) []results.Setting {
 
 // command is a command line that measures the same, wherever it reports to.
 func (f *benchFlags) command(flags *pflag.FlagSet) string {
-	words := []string{"onebit", "bench"}
-	suite := f.suite()
-	if suite == kernelsOnly {
-		words = append(words, arguments(flags)...)
-	} else {
-		words = append(append(words, suite), arguments(flags)...)
+	words := []string{"bench"}
+	if suite := f.suite(); suite != kernelsOnly {
+		words = append(words, suite)
 	}
-	return strings.Join(quoted(words), " ")
+	return commandLine(append(words, arguments(flags)...)...)
 }
 
-// quoted makes arguments words for a shell.
-func quoted(words []string) []string {
-	for i, w := range words {
-		words[i] = term.ShellWord(w)
+// commandLine is a command of this program in words for a shell.
+func commandLine(words ...string) string {
+	line := "onebit"
+	for _, w := range words {
+		line += " " + term.ShellWord(w)
 	}
-	return words
+	return line
 }
 
-// The names of what can be measured.
+// The names of the suites.
 const (
 	kernelsOnly = "kernels"
 	modelsOnly  = "models"

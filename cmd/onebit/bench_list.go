@@ -50,7 +50,7 @@ func printListed(c names.Listed, w io.Writer, width int) error {
 	if c.Unavailable != "" {
 		text += " (unavailable: " + term.Text(c.Unavailable) + ")"
 	}
-	for i, line := range wrapped(text, width, "/ ") {
+	for i, line := range cli.Wrapped(text, width, "/ ") {
 		if i > 0 {
 			line = "    " + line
 		}

@@ -179,72 +179,47 @@ func variantNames() (all []string) {
 	return all
 }
 
-func formatNames() (all []string) {
-	for _, t := range formats.Types() {
-		all = append(all, t.Name)
+// each is a text of each of a list.
+func each[T any](all []T, text func(T) string) (out []string) {
+	for _, v := range all {
+		out = append(out, text(v))
 	}
-	return all
+	return out
 }
 
-func activationNames() (all []string) {
-	for _, act := range kernels.Schemes() {
-		all = append(all, string(act))
-	}
-	return all
+func typeName(t *formats.Type) string { return t.Name }
+
+func formatNames() []string { return each(formats.Types(), typeName) }
+
+func activationNames() []string {
+	return each(kernels.Schemes(), func(s kernels.Scheme) string { return string(s) })
 }
 
-func engineNames() (all []string) {
-	for _, k := range engine.Kinds() {
-		all = append(all, k.Name)
-	}
-	return all
+func engineNames() []string {
+	return each(engine.Kinds(), func(k engine.Kind) string { return k.Name })
 }
 
-func cacheNames() (all []string) {
-	for _, t := range cpu.CacheFormats() {
-		all = append(all, t.Name)
-	}
-	return all
-}
+func cacheNames() []string { return each(cpu.CacheFormats(), typeName) }
 
 // headNames are the formats that --head takes, and bench's word for the file's.
 func headNames() []string {
-	all := []string{ownHead}
-	for _, t := range formats.Types() {
-		if cpu.CheckHead(t) == nil {
-			all = append(all, t.Name)
-		}
-	}
-	return all
+	heads := slices.DeleteFunc(slices.Clone(formats.Types()), func(t *formats.Type) bool { return cpu.CheckHead(t) != nil })
+	return append([]string{ownHead}, each(heads, typeName)...)
 }
 
-func presetNames() (all []string) {
-	for _, p := range arch.Presets() {
-		all = append(all, p.Name)
-	}
-	return all
+func presetNames() []string {
+	return each(arch.Presets(), func(p *arch.Preset) string { return p.Name })
 }
 
-// benchedModels are the presets and what is inside the program.
+// benchedModels are the presets and those inside the program.
 func benchedModels() []string { return append(gopher.Names(), presetNames()...) }
 
-func recipeNames() (all []string) {
-	for _, r := range lm.Recipes() {
-		all = append(all, r.Base)
-	}
-	return all
+func recipeNames() []string { return each(lm.Recipes(), func(r lm.Recipe) string { return r.Base }) }
+
+func chatTemplates() []string {
+	return each(arch.Chats(), func(c *arch.Chat) string { return c.Name })
 }
 
-func chatTemplates() (all []string) {
-	for _, c := range arch.Chats() {
-		all = append(all, c.Name)
-	}
-	return all
-}
-
-func kindNames() (all []string) {
-	for _, k := range render.Printers() {
-		all = append(all, k.Name)
-	}
-	return all
+func kindNames() []string {
+	return each(render.Printers(), func(k render.Printer) string { return k.Name })
 }

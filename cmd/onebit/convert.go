@@ -152,12 +152,7 @@ func (p *partSize) String() string { return (*memorySize)(p).String() }
 func (p *partSize) Type() string   { return "SIZE" }
 
 // writableFormats names the formats that convert can write.
-func writableFormats() (out []string) {
-	for _, t := range convert.Formats() {
-		out = append(out, t.Name)
-	}
-	return out
-}
+func writableFormats() []string { return each(convert.Formats(), typeName) }
 
 func writableFormat(name string) (*formats.Type, error) {
 	known := writableFormats()

@@ -199,8 +199,8 @@ type gateComparison func(cmd *cobra.Command, patterns []string, record *gateReco
 func (f *gateFlags) compare(cmd *cobra.Command, patterns []string, record *gateRecord) (report *gate.Report, err error) {
 	ctx := cmd.Context()
 	start := clock.Now()
-	signs := newGateSigns(cmd.ErrOrStderr(), "building both sides and listing their benchmarks")
-	defer signs.close()
+	signs := cli.NewGateSigns(cmd.ErrOrStderr(), "building both sides and listing their benchmarks")
+	defer signs.Close()
 	c, err := f.compared(ctx, patterns, record.temp)
 	if err != nil {
 		return nil, aboutDisk(err)
@@ -238,7 +238,7 @@ func (f *gateFlags) compare(cmd *cobra.Command, patterns []string, record *gateR
 		Threshold: f.thresholdOf(rules), ThresholdOf: c.thresholds(rules), Better: c.Better,
 		Prove: f.prove, Code: code, KeepGoing: f.keepGoing, Budget: f.budget, Reserve: f.reserve(c.gateTarget) + counting.reserve(f.budget, len(benchmarks)), Start: start, Seed: uint64(time.Now().UnixNano()),
 		Warn:     func(text string) { f.warn(cmd, record, text) },
-		Progress: signs.show,
+		Progress: signs.Show,
 	}
 	settings := f.settings(cmd, c.old, c.now, options)
 	if options.Resume, err = f.resumable(cmd, settings); err != nil {
@@ -248,10 +248,10 @@ func (f *gateFlags) compare(cmd *cobra.Command, patterns []string, record *gateR
 	options.Record = record.after(options.Resume)
 	report, err = gate.Run(ctx, c, benchmarks, options)
 	if err == nil {
-		signs.do("counting instructions")
+		signs.Do("counting instructions")
 		err = counting.count(ctx, rules, report, record)
 	}
-	signs.do("profiling the benchmarks that became slower")
+	signs.Do("profiling the benchmarks that became slower")
 	if report == nil || err != nil && report.Rounds == 0 {
 		return nil, record.failed(err)
 	}
@@ -263,7 +263,7 @@ func (f *gateFlags) compare(cmd *cobra.Command, patterns []string, record *gateR
 		f.warn(cmd, record, c.caveat)
 	}
 	profiles := f.profile(cmd, report, c.gateTarget, record)
-	signs.close()
+	signs.Close()
 	if where, ok := c.gateTarget.(gate.Locator); ok && os.Getenv("GITHUB_ACTIONS") == "true" {
 		gate.Annotate(cmd.ErrOrStderr(), report, profiles, where, os.Getenv("GITHUB_WORKSPACE"))
 	}

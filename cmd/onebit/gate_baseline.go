@@ -13,6 +13,7 @@ import (
 	"onebit/bench/cases"
 	"onebit/bench/gate"
 	"onebit/bench/gate/sides"
+	"onebit/cmd/internal/cli"
 	"onebit/internal/clock"
 	"onebit/internal/sysinfo"
 )
@@ -26,8 +27,8 @@ const baselineThreshold = 30
 func (f *gateFlags) compareBaseline(cmd *cobra.Command, patterns []string, record *gateRecord) (report *gate.Report, err error) {
 	ctx := cmd.Context()
 	start := clock.Now()
-	signs := newGateSigns(cmd.ErrOrStderr(), "building and listing its benchmarks")
-	defer signs.close()
+	signs := cli.NewGateSigns(cmd.ErrOrStderr(), "building and listing its benchmarks")
+	defer signs.Close()
 	baseline, err := gate.ReadBaseline(ctx, f.baseline)
 	if err != nil {
 		return nil, err
@@ -65,12 +66,12 @@ func (f *gateFlags) compareBaseline(cmd *cobra.Command, patterns []string, recor
 		Threshold: f.thresholdOf(rules), ThresholdOf: rules.ThresholdOf, Better: tests.Better,
 		Prove: f.prove, Budget: f.budget, Start: start, Seed: uint64(time.Now().UnixNano()),
 		Warn:     func(text string) { f.warn(cmd, record, text) },
-		Progress: signs.show,
+		Progress: signs.Show,
 	}
 	record.begin(f.settings(cmd, filepath.Base(baseline.File), now, options), options.Better)
 	options.Record = record.Record
 	report, err = baseline.Compare(ctx, tests, benchmarks, options)
-	signs.close()
+	signs.Close()
 	if report == nil || report.Rounds == 0 {
 		return nil, record.failed(err)
 	}

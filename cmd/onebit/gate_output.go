@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -126,7 +125,7 @@ func (f *gateFlags) settings(cmd *cobra.Command, base, head string, o gate.Optio
 
 // command is a command line that does the same, wherever it reports to.
 func (f *gateFlags) command(cmd *cobra.Command) string {
-	return strings.Join(quoted(append(append([]string{"onebit", "gate"}, arguments(cmd.Flags())...), cmd.Flags().Args()...)), " ")
+	return commandLine(slices.Concat([]string{"gate"}, arguments(cmd.Flags()), cmd.Flags().Args())...)
 }
 
 // profileTime is how long a benchmark is profiled, on both sides together.

@@ -25,7 +25,7 @@ func newKernels() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "kernels",
-		Short:   "List every kernel variant, its requirements, and whether it runs here",
+		Short:   "List kernel variants, their requirements, and which run here",
 		Example: "  onebit kernels",
 		Long: "List the variants of every weight format and activation scheme, those of a model's\n" +
 			"operations outside its products (norms, attention, conversions), and the engines.\n" +
@@ -159,7 +159,7 @@ func (l kernelList) print(w io.Writer, width int) error {
 	if features == "" {
 		features = "none that a variant uses"
 	}
-	machine := wrapped(l.Arch+": "+features, width, " ")
+	machine := cli.Wrapped(l.Arch+": "+features, width, " ")
 	if _, err := fmt.Fprintf(w, "%s\n\n", strings.Join(machine, "\n    ")); err != nil {
 		return err
 	}
@@ -177,7 +177,7 @@ func (l kernelList) print(w io.Writer, width int) error {
 	}
 	var dropped []string
 	for _, table := range [][][]string{rows, vectors, engines} {
-		fit, narrowed := fitted(table, width, "REQUIRES", "WHAT IT IS", "LAYOUT")
+		fit, narrowed := cli.Fitted(table, width, "REQUIRES", "WHAT IT IS", "LAYOUT")
 		dropped = append(dropped, narrowed...)
 		t := cli.NewTable(w)
 		for _, row := range fit {
@@ -195,7 +195,7 @@ func (l kernelList) print(w io.Writer, width int) error {
 		notes = append(notes, "not shown for lack of width: "+strings.ToLower(strings.Join(dropped, ", ")))
 	}
 	for _, note := range notes {
-		if _, err := fmt.Fprintln(w, strings.Join(wrapped(note, width, " "), "\n    ")); err != nil {
+		if _, err := fmt.Fprintln(w, strings.Join(cli.Wrapped(note, width, " "), "\n    ")); err != nil {
 			return err
 		}
 	}

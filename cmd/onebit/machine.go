@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -150,11 +148,7 @@ func (f *machineFlags) suite(host sysinfo.Host, started time.Time) (*cases.Suite
 }
 
 func (f *machineFlags) joined(cmd *cobra.Command, suite *cases.Suite, host sysinfo.Host, started time.Time) bench.Suite {
-	more := append([]results.Setting{
-		{Key: "commit", Value: thisBuild().Commit},
-		{Key: "command", Value: strings.Join(append([]string{"onebit", machineName}, quoted(arguments(cmd.Flags()))...), " ")},
-		{Key: "seed", Value: strconv.FormatUint(f.seed, 10)},
-	}, suite.Settings...)
+	more := append(runSettings(commandLine(append([]string{machineName}, arguments(cmd.Flags())...)...), f.seed), suite.Settings...)
 	return bench.Suite{
 		Settings: cases.Settings(host, started, more...), Cases: suite.Cases, Studies: suite.Studies, Doubts: suite.Doubts,
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra/doc"
 
 	"onebit/cmd/internal/cli"
+	"onebit/internal/build"
 )
 
 func newMan() *cobra.Command {
@@ -22,14 +23,14 @@ need be. man -l DIR/onebit.1 shows one; in a directory such as
 ~/.local/share/man/man1 they are found by name.`,
 		Args: cli.ExactArgs("DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return writeManual(cmd.Root(), args[0], thisBuild())
+			return writeManual(cmd.Root(), args[0], build.This())
 		},
 	}
 }
 
 // writeManual writes the manual of a build. Its pages are dated as its commit,
 // so that a build has one manual.
-func writeManual(root *cobra.Command, dir string, b build) error {
+func writeManual(root *cobra.Command, dir string, b build.Build) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}

@@ -8,12 +8,14 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"onebit/internal/build"
 )
 
 // Each verb has a page with a header that man takes, and nothing in it depends
 // on the day.
 func TestManual(t *testing.T) {
-	b := build{Version: "v1.2.3", Date: "2026-11-22T01:17:25+00:00"}
+	b := build.Build{Version: "v1.2.3", Date: "2026-11-22T01:17:25+00:00"}
 	write := func() string {
 		dir := filepath.Join(t.TempDir(), "man1")
 		if err := writeManual(newRoot(), dir, b); err != nil {

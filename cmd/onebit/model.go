@@ -22,12 +22,7 @@ type modelFlags struct {
 }
 
 // i2sPackings names i2_s and those that no file tells from it.
-func i2sPackings() (out []string) {
-	for _, t := range gguf.Packings(formats.I2_S) {
-		out = append(out, t.Name)
-	}
-	return out
-}
+func i2sPackings() []string { return each(gguf.Packings(formats.I2_S), typeName) }
 
 func (m *modelFlags) register(cmd *cobra.Command) {
 	registerTypes(cmd.Flags(), &m.types)

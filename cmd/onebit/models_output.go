@@ -54,7 +54,7 @@ const readingSpeed = 5
 
 // print prints a sentence, the ranking and what to do next.
 func (l *modelList) print(w io.Writer, width int) error {
-	fmt.Fprintf(w, "%s\n\n", strings.Join(wrapped(l.sentence(), width, " "), "\n"))
+	fmt.Fprintf(w, "%s\n\n", strings.Join(cli.Wrapped(l.sentence(), width, " "), "\n"))
 	rows := [][]string{{"MODEL", "FORMAT", "DECODE tok/s", "PROMPT tok/s", "AT 4k", "AT 32k", "ERROR", "REPOSITORY", "RUN"}}
 	for _, m := range l.Models {
 		rows = append(rows, []string{
@@ -62,7 +62,7 @@ func (l *modelList) print(w io.Writer, width int) error {
 			cmp.Or(m.Repository, "none known"), m.Run,
 		})
 	}
-	fit, dropped := fitted(rows, width, "ERROR", "AT 32k", "REPOSITORY")
+	fit, dropped := cli.Fitted(rows, width, "ERROR", "AT 32k", "REPOSITORY")
 	t := cli.NewTable(w)
 	for _, row := range fit {
 		t.Texts(row...)
@@ -82,7 +82,7 @@ func (l *modelList) print(w io.Writer, width int) error {
 	}
 	fmt.Fprintln(w)
 	for _, text := range append(notes, l.next()) {
-		if _, err := fmt.Fprintln(w, strings.Join(wrapped(text, width, " "), "\n")); err != nil {
+		if _, err := fmt.Fprintln(w, strings.Join(cli.Wrapped(text, width, " "), "\n")); err != nil {
 			return err
 		}
 	}

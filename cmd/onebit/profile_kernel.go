@@ -22,8 +22,8 @@ import (
 	"onebit/bench/results"
 	"onebit/cmd/internal/cli"
 	"onebit/formats"
+	"onebit/internal/build"
 	"onebit/internal/sysinfo"
-	"onebit/internal/term"
 	"onebit/kernels"
 	"onebit/reports"
 )
@@ -146,11 +146,8 @@ func (f *profileFlags) runKernel(cmd *cobra.Command) (err error) {
 
 // runStudies measures a profile's suite. What fails is an error.
 func runStudies(cmd *cobra.Command, host sysinfo.Host, suite bench.Suite, out io.Writer, more ...results.Setting) (*results.Set, error) {
-	command := []string{"onebit", "profile"}
-	for _, w := range append(cmd.Flags().Args(), arguments(cmd.Flags())...) {
-		command = append(command, term.ShellWord(w))
-	}
-	more = append(more, results.Setting{Key: "commit", Value: thisBuild().Commit}, results.Setting{Key: "command", Value: strings.Join(command, " ")})
+	command := commandLine(slices.Concat([]string{"profile"}, cmd.Flags().Args(), arguments(cmd.Flags()))...)
+	more = append(more, results.Setting{Key: "commit", Value: build.This().Commit}, results.Setting{Key: "command", Value: command})
 	suite.Settings = cases.Settings(host, time.Now(), append(suite.Settings, more...)...)
 	res, err := (&bench.Runner{Seed: 1}).Run(cmd.Context(), suite, out)
 	if err == nil && len(res.Failures) > 0 {

@@ -20,10 +20,7 @@ import (
 func newReport() *cobra.Command {
 	var out, kind string
 	var asJSON, force bool
-	var kinds []string
-	for _, k := range render.Printers() {
-		kinds = append(kinds, k.Name)
-	}
+	kinds := kindNames()
 	cmd := &cobra.Command{
 		Use:     "report [NAME=]FILE…",
 		Short:   "Render results files again",

@@ -81,7 +81,7 @@ weights are used as they lie in the file at first and packed behind the run.`,
 func (f *runFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVarP(&f.prompt, "prompt", "p", "", "text to continue, which may spell control tokens; - reads it from standard input, less a newline at its end")
-	flags.StringVar(&f.chat, "chat", "", "talk as a user in the model's chat template, for one turn with -p; --chat=`NAME` chooses one: "+chatNames())
+	flags.StringVar(&f.chat, "chat", "", "talk as a user in the model's chat template, for one turn with -p; --chat=`NAME` chooses one: "+strings.Join(chatTemplates(), ", "))
 	flags.Lookup("chat").NoOptDefVal = chatOfModel
 	flags.StringVar(&f.think, "think", "", "with --chat, on or off: whether the model thinks before it replies, if it has learned the choice")
 	flags.StringVar(&f.effort, "effort", "", "with --chat, how much it thinks: low, medium or xhigh, if it has learned these (Bonsai 2)")
@@ -104,14 +104,6 @@ func (f *runFlags) register(cmd *cobra.Command) {
 
 // chatOfModel is the value of --chat without a name.
 const chatOfModel = "auto"
-
-func chatNames() string {
-	var names []string
-	for _, c := range arch.Chats() {
-		names = append(names, c.Name)
-	}
-	return strings.Join(names, ", ")
-}
 
 func (f *runFlags) run(cmd *cobra.Command, path string) (err error) {
 	begin := clock.Now()

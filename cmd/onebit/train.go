@@ -127,12 +127,7 @@ var recipeFlags = []recipeFlag{
 	{"seed", "seed of weights and order", func(r *lm.Recipe) any { return &r.Seed }},
 }
 
-func formNames() (names []string) {
-	for _, f := range train.Forms() {
-		names = append(names, f.Name)
-	}
-	return names
-}
+func formNames() []string { return each(train.Forms(), func(f *train.Form) string { return f.Name }) }
 
 // add registers the flag, whose default is the recipe's.
 func (flag recipeFlag) add(cmd *cobra.Command, given *lm.Recipe) {

@@ -1,4 +1,4 @@
-package main
+package build
 
 import (
 	"runtime/debug"
@@ -25,14 +25,14 @@ func TestStamped(t *testing.T) {
 // lies there now: without a stamp it is unknown.
 func TestBuildAsksNobody(t *testing.T) {
 	info, _ := debug.ReadBuildInfo()
-	want := unknown
+	want := Unknown
 	if state := stamped(info); state.hash != "" {
 		want = state.short()
 	}
-	if got := thisBuild(); got.Commit != want {
+	if got := This(); got.Commit != want {
 		t.Errorf("commit %q, and the stamp says %q", got.Commit, want)
 	}
-	if got := buildOf(&debug.BuildInfo{}); got.Version != unknown || got.Commit != unknown || got.Date != unknown {
+	if got := of(&debug.BuildInfo{}); got.Version != Unknown || got.Commit != Unknown || got.Date != Unknown {
 		t.Errorf("without a stamp: %v", got)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"slices"
@@ -19,7 +19,7 @@ func TestFitted(t *testing.T) {
 		{25, "NAME HERE|avx512 no: it lacks much|scalar yes", []string{"WHAT"}},
 		{24, "NAME HERE|avx512 no: it lacks| much|scalar yes", []string{"WHAT"}},
 	} {
-		fit, dropped := fitted(rows, c.width, "ELSEWHERE", "WHAT")
+		fit, dropped := Fitted(rows, c.width, "ELSEWHERE", "WHAT")
 		var lines []string
 		for _, row := range fit {
 			lines = append(lines, strings.Join(row, " "))
@@ -44,7 +44,7 @@ func TestWrapped(t *testing.T) {
 		{"longer-than-that/a=1", 8, "longer-than-that|/a=1"},
 		{"größer/größer", 6, "größer|/größer"},
 	} {
-		if got := strings.Join(wrapped(c.text, c.width, "/ "), "|"); got != c.want {
+		if got := strings.Join(Wrapped(c.text, c.width, "/ "), "|"); got != c.want {
 			t.Errorf("%q at %d: %q, want %q", c.text, c.width, got, c.want)
 		}
 	}

@@ -1,22 +1,18 @@
-package main
+package cli
 
 import (
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"onebit/cmd/internal/cli"
 )
 
-const (
-	readable = 30 // columns of running text
-)
+const readable = 30 // columns of running text
 
-// fitted makes the rows of a table, of which the first is the header, fit a
+// Fitted makes the rows of a table, of which the first is the header, fit a
 // width; 0 is any. It leaves out columns of drop, the first of them first, until
 // the last has room for running text, and returns the names of those; what is
 // still too long in the last column goes on in rows of its own.
-func fitted(rows [][]string, width int, drop ...string) (fit [][]string, dropped []string) {
+func Fitted(rows [][]string, width int, drop ...string) (fit [][]string, dropped []string) {
 	fit = rows
 	for _, name := range drop {
 		if width == 0 || tableWidth(fit) <= width || lastRoom(fit, width) >= readable {
@@ -39,7 +35,7 @@ func fitted(rows [][]string, width int, drop ...string) (fit [][]string, dropped
 	room := max(1, lastRoom(fit, width))
 	var out [][]string
 	for _, row := range fit {
-		for i, line := range wrapped(row[last], room, " ") {
+		for i, line := range Wrapped(row[last], room, " ") {
 			cells := make([]string, last, last+1)
 			if i == 0 {
 				cells = slices.Clone(row[:last])
@@ -63,17 +59,17 @@ func columnWidth(rows [][]string, i int) (width int) {
 }
 
 func tableWidth(rows [][]string) int {
-	width := -cli.ColumnGap
+	width := -ColumnGap
 	for i := range rows[0] {
-		width += columnWidth(rows, i) + cli.ColumnGap
+		width += columnWidth(rows, i) + ColumnGap
 	}
 	return width
 }
 
-// wrapped splits a text into lines of at most width columns, before one of the
+// Wrapped splits a text into lines of at most width columns, before one of the
 // characters in breaks; lines but the first have room for an indent of 4. A part
 // without such a character stays whole. Without a width there is one line.
-func wrapped(text string, width int, breaks string) (lines []string) {
+func Wrapped(text string, width int, breaks string) (lines []string) {
 	const indent = 4
 	room := width
 	for width > 0 && utf8.RuneCountInString(text) > room {
