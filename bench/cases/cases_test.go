@@ -14,6 +14,7 @@ import (
 	"onebit/bench"
 	"onebit/bench/names"
 	"onebit/bench/results"
+	"onebit/bench/roofline"
 	"onebit/formats"
 	"onebit/internal/cpu"
 	"onebit/internal/require"
@@ -86,7 +87,7 @@ func suite(t testing.TB, opt Options) *Suite {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.home.(*env).limits.measure = endless
+	s.home.(*env).limits.Measure = endless
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -259,25 +260,42 @@ func TestColdRotates(t *testing.T) {
 	}
 }
 
-// TestCeilingReadsEverything proves that the threads' shares are the matrix,
-// whatever their number, and that each of them is read.
-func TestCeilingReadsEverything(t *testing.T) {
-	require.Procs(t, 3)
-	s := suite(t, Options{Sources: Synthetic(lookup(t, "i2_s"), []formats.Shape{{Rows: 65, Cols: 256}}, 1), Threads: []int{3}})
-	r := instance(t, s, "Read/format=i2_s/rows=65/cols=256/bytes=4192/threads=3/cache=cold").(*moving)
-	if _, err := r.Verify(t.Context()); err != nil {
-		t.Error(err)
+func tripOf(inst bench.Instance) *roofline.RoundTrip {
+	if r, ok := inst.(*roofline.Moving); ok {
+		return r.Prober.(*roofline.RoundTrip)
 	}
-	data, at := r.data[0], 0
-	for thread := range 3 {
-		share := r.parts[thread][0]
-		if &share[0] != &data[at] {
-			t.Errorf("thread %d does not begin at byte %d", thread, at)
+	return inst.(*matvec).RoundTrip
+}
+
+// TestProbers lets what works on two threads tell of the round trip, and
+// nothing that works on one.
+func TestProbers(t *testing.T) {
+	s := suite(t, Options{Sources: Synthetic(lookup(t, "q1_0_g128"), []formats.Shape{{Rows: 64, Cols: 256}}, 1), Caches: []string{"warm"}})
+	for _, base := range []string{"MatVec/format=q1_0_g128/variant=unrolled/act=q8_128/rows=64/cols=256", "Read/format=q1_0_g128/rows=64/cols=256/bytes=2304"} {
+		if trip := tripOf(instance(t, s, base+"/threads=2/cache=warm")); trip == nil {
+			t.Errorf("%s on 2 threads tells nothing", base)
 		}
-		at += len(share)
+		if got := instance(t, s, base+"/threads=1/cache=warm").(bench.Prober).Probe(); got != nil {
+			t.Errorf("%s on 1 thread: %v", base, got)
+		}
 	}
-	if at != len(data) {
-		t.Errorf("the shares end at byte %d of %d", at, len(data))
+}
+
+// TestImpossibleProductIsNoRow times products that claim to have read a
+// milliard times their weights.
+func TestImpossibleProductIsNoRow(t *testing.T) {
+	s := suite(t, Options{Sources: Synthetic([]*formats.Type{lookup(t, "i2_s")[0]}, []formats.Shape{{Rows: 64, Cols: 256}}, 1), Threads: []int{1}, Caches: []string{"warm"}})
+	s.home.(*env).limits.Measure = func() (read, dot float64) { return 1e12, 1e12 }
+	for i := range s.Cases {
+		s.Cases[i].Bytes *= 1e9
+	}
+	r := bench.Runner{Count: 1, Time: 50_000}
+	res, err := r.Run(t.Context(), bench.Suite{Cases: s.Cases}, &strings.Builder{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(res.Samples) > 0 || len(res.Failures) != len(s.Cases) {
+		t.Errorf("%d samples, %d failures of %d cases", len(res.Samples), len(res.Failures), len(s.Cases))
 	}
 }
 

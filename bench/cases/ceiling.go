@@ -2,12 +2,13 @@ package cases
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/bits"
-	"slices"
 
 	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/roofline"
 )
 
 // A ceiling is the case that only reads a group's weights: its bytes per
@@ -28,7 +29,7 @@ func (c ceiling) name() string {
 func (c ceiling) benchCase() bench.Case {
 	return bench.Case{
 		Name: c.name(), Group: c.group.name(), Bytes: int64(c.bytes), Ceiling: true,
-		Check: c.group.env.limits.check(c.threads), Solo: c.solo(),
+		Check: c.group.env.limits.Check(c.threads), Solo: c.solo(),
 		Setup: func(context.Context) (bench.Instance, error) { return c.setup() },
 	}
 }
@@ -57,35 +58,24 @@ func (c ceiling) setup() (bench.Instance, error) {
 		data[i] = m.Data
 	}
 	env := c.group.env
-	r := newMoving(names.ReadAccess, env.pool(c.threads), data...)
-	r.release = c.group.release
-	at, known := readPlace{c.threads, c.cold, bits.Len(uint(c.bytes))}, false
-	if r.design, known = env.readers[at]; !known {
-		if err := r.chooseOnce(env.folder, fmt.Sprintf("read.%d.%v.%d", at.threads, at.cold, at.size)); err != nil {
-			c.group.release()
-			return nil, err
-		}
-		env.readers[at] = r.design
+	r := roofline.NewMoving(roofline.Read, env.pool(c.threads), data...)
+	r.Release = c.group.release
+	if err := env.chooseReader(r, readPlace{c.threads, c.cold, bits.Len(uint(c.bytes))}); err != nil {
+		return nil, errors.Join(err, r.Close())
 	}
 	return r, nil
 }
 
-// chooseOnce finds the design, as the first process of a run did.
-func (m *moving) chooseOnce(shared folder, place string) error {
-	name, err := shared.once(place, func() ([]byte, error) {
-		m.choose()
-		return []byte(m.design.name), nil
-	})
-	if err != nil {
-		return err
+// chooseReader finds what reads the fastest, as the first process of a run did.
+func (r *env) chooseReader(m *roofline.Moving, at readPlace) error {
+	if r.readers[at] == "" {
+		found, err := r.folder.once(fmt.Sprintf("read.%d.%v.%d", at.threads, at.cold, at.size), func() ([]byte, error) { return []byte(m.Choose()), nil })
+		if err != nil {
+			return err
+		}
+		r.readers[at] = string(found)
 	}
-	all := accesses[m.access].designs()
-	i := slices.IndexFunc(all, func(d design) bool { return d.name == string(name) })
-	if i < 0 {
-		return fmt.Errorf("no kernel is called %q that can %s", name, m.access)
-	}
-	m.design = all[i]
-	return nil
+	return m.Use(r.readers[at])
 }
 
 // A readPlace is what decides which design reads the fastest: how many threads, and from

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"onebit/bench/roofline"
 	"onebit/internal/mmap"
 	"onebit/internal/sysinfo"
 	"onebit/kernels"
@@ -16,8 +17,8 @@ import (
 type env struct {
 	pools       map[int]*kernels.Pool
 	maxThreads  int
-	limits      *limits
-	readers     map[readPlace]design // the fastest, where one was looked for
+	limits      *roofline.Limits
+	readers     map[readPlace]string // the fastest, where one was looked for
 	coldBytes   int                  // that copies of a matrix fill, to be cold
 	model       string
 	ggufTypes   []string
@@ -33,8 +34,8 @@ type env struct {
 
 func newEnv(threads []int, host sysinfo.Host) *env {
 	return &env{
-		pools: map[int]*kernels.Pool{}, readers: map[readPlace]design{}, maxThreads: maxOf(threads), doubts: hostDoubts(host),
-		limits: &limits{emulated: host.Emulated(), measure: measureLimits},
+		pools: map[int]*kernels.Pool{}, readers: map[readPlace]string{}, maxThreads: maxOf(threads), doubts: hostDoubts(host),
+		limits: &roofline.Limits{Emulated: host.Emulated(), Measure: roofline.MeasureLimits},
 	}
 }
 

@@ -66,9 +66,9 @@ func TestFolderHasTheReader(t *testing.T) {
 		t.Fatalf("%q: %v", left, err)
 	}
 	s := suite(t, Options{Sources: Synthetic(lookup(t, "q1_0_g128"), []formats.Shape{{Rows: 64, Cols: 256}}, 1), Folder: string(shared)})
-	r := instance(t, s, "Read/format=q1_0_g128/rows=64/cols=256/bytes=2304/threads=1/cache=warm").(*moving)
-	if r.design.name != "go" {
-		t.Errorf("read with %s, and not with what the first process found", r.design.name)
+	r := instance(t, s, "Read/format=q1_0_g128/rows=64/cols=256/bytes=2304/threads=1/cache=warm")
+	if readers := s.home.(*env).readers; len(readers) != 1 || readers[readPlace{1, false, 12}] != "go" {
+		t.Errorf("read with %v, and not with what the first process found", readers)
 	}
 	if _, err := r.Verify(t.Context()); err != nil {
 		t.Error(err)

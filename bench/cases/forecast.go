@@ -13,6 +13,7 @@ import (
 	"onebit/bench/names"
 	"onebit/bench/noise"
 	"onebit/bench/results"
+	"onebit/bench/roofline"
 	"onebit/formats"
 	"onebit/internal/clock"
 	"onebit/internal/sysinfo"
@@ -161,7 +162,7 @@ func measureRate(ctx context.Context, env *env, t *formats.Type, threads int) (r
 		return r, err
 	}
 	defer func() { err = errors.Join(err, instance.Close()) }()
-	trip := newRoundTrip(env.pool(threads))
+	trip := roofline.NewRoundTrip(env.pool(threads))
 	took, err := byTurns(func() {
 		for _, m := range trip.Probe() {
 			r.trips = append(r.trips, m.Value)

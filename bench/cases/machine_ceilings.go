@@ -183,14 +183,14 @@ const staleCeilings = 24 * time.Hour
 
 // Doubts says why the ceilings may not be those of this moment: they are old, or
 // threads are much nearer to each other or farther apart than they were.
-func (c *Ceilings) Doubts(now time.Time, host sysinfo.Host) (out []string) {
+func (c *Ceilings) Doubts(now time.Time) (out []string) {
 	if started, err := time.Parse(time.RFC3339, c.started); err == nil && now.Sub(started) > staleCeilings {
 		out = append(out, fmt.Sprintf("the ceilings of %s were measured %.0f days ago", c.path, math.Ceil(now.Sub(started).Hours()/24)))
 	}
-	env := newEnv(nil, host)
-	defer env.close()
-	if trip := newRoundTrip(env.pool(2)); trip != nil && c.trip > 0 {
-		if text := c.stateDoubt(float64(trip.measure().Nanoseconds()) / batchTrips); text != "" {
+	pool := kernels.NewPool(2)
+	defer pool.Close()
+	if trip := roofline.NewRoundTrip(pool); trip != nil && c.trip > 0 {
+		if text := c.stateDoubt(trip.Measure()); text != "" {
 			out = append(out, text)
 		}
 	}
@@ -280,7 +280,7 @@ func (r ceilingRate) study(c bench.Case) bench.Study {
 // pool's threads.
 func measureCeilings(pool *kernels.Pool, host sysinfo.Host) (profile.Ceilings, error) {
 	threads := pool.Threads()
-	c := profile.Ceilings{Threads: threads, Dispatch: emptyDispatch(pool), Source: "measured before the passes"}
+	c := profile.Ceilings{Threads: threads, Dispatch: roofline.Dispatch(pool), Source: "measured before the passes"}
 	beyond := int(coldCaches * lastLevelCache(host))
 	for _, l := range []struct {
 		name  string
@@ -303,8 +303,7 @@ func measureCeilings(pool *kernels.Pool, host sysinfo.Host) (profile.Ceilings, e
 		return c, err
 	}
 	c.Levels = append(c.Levels, profile.Level{Name: names.DRAM, Rate: rate})
-	peak := newDotPeak(pool)
-	c.Int8, c.Float32 = peak.fastest(roofline.Int8), peak.fastest(roofline.Float32)
+	c.Int8, c.Float32 = roofline.FastestPeak(roofline.Int8, pool), roofline.FastestPeak(roofline.Float32, pool)
 	return c, nil
 }
 
@@ -316,17 +315,5 @@ func readRate(pool *kernels.Pool, size int) (float64, error) {
 		return 0, err
 	}
 	defer buf.Free()
-	return newMoving(names.ReadAccess, pool, buf.Bytes()).fastest() * float64(size), nil
-}
-
-// emptyDispatch is the time in which a pool's threads do nothing together.
-func emptyDispatch(pool *kernels.Pool) time.Duration {
-	task := func(int) {}
-	_, rate := roofline.Fastest([]int{0}, func(_, n int) int {
-		for range n {
-			pool.ForEach(pool.Threads(), task)
-		}
-		return n
-	})
-	return time.Duration(1e9 / rate)
+	return roofline.NewMoving(roofline.Read, pool, buf.Bytes()).Fastest() * float64(size), nil
 }

@@ -138,10 +138,10 @@ func TestCeilingsDoubts(t *testing.T) {
 	}
 	c.trip = 0 // of which nothing is doubted
 	started := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	if d := c.Doubts(started.Add(time.Hour), oneCPU); len(d) != 0 {
+	if d := c.Doubts(started.Add(time.Hour)); len(d) != 0 {
 		t.Errorf("an hour later: %q", d)
 	}
-	if d := c.Doubts(started.Add(50*time.Hour), oneCPU); len(d) != 1 || !strings.Contains(d[0], "3 days ago") {
+	if d := c.Doubts(started.Add(50 * time.Hour)); len(d) != 1 || !strings.Contains(d[0], "3 days ago") {
 		t.Errorf("two days later: %q", d)
 	}
 }

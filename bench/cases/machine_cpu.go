@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"runtime"
 	"sync/atomic"
-	"time"
 
 	"onebit/bench"
 	"onebit/bench/names"
@@ -30,11 +29,21 @@ func (m *machine) addPeaks() {
 			for _, threads := range m.Threads {
 				c := dotPeakCase(name, k, "multiply-adds", m.pool(threads), m.probe(m.pool(threads)))
 				if kind == roofline.Int8 {
-					c.Check = m.limits.check(threads)
+					c.Check = m.limits.Check(threads)
 				}
 				m.suite.Cases = append(m.suite.Cases, c)
 			}
 		}
+	}
+}
+
+// dotPeakCase is the peak of a kernel on the pool's threads.
+func dotPeakCase(name names.DotPeak, k roofline.DotKernel, group string, pool *kernels.Pool, probe bench.Prober) bench.Case {
+	peak := roofline.NewPeak(k, pool, probe)
+	name.ISA, name.Threads = k.Name, pool.Threads()
+	return bench.Case{
+		Name: name.String(), Group: group, Ops: peak.Ops(), Ceiling: true,
+		Setup: func(context.Context) (bench.Instance, error) { return peak, nil },
 	}
 }
 
@@ -118,7 +127,7 @@ func (r *repeated) Close() error { return nil }
 // A state tells how far apart a pool's threads are, how fast their clocks run,
 // and what others took of the CPUs.
 type state struct {
-	trip  *roundTrip
+	trip  *roofline.RoundTrip
 	pool  *kernels.Pool
 	log   *stateLog
 	rates []float64 // by thread, in Hz; nil: not to be measured
@@ -133,7 +142,7 @@ func (m *machine) probe(pool *kernels.Pool) bench.Prober {
 }
 
 func (m *machine) withoutClock(pool *kernels.Pool) *state {
-	return &state{trip: newRoundTrip(pool), pool: pool, log: m.log}
+	return &state{trip: roofline.NewRoundTrip(pool), pool: pool, log: m.log}
 }
 
 // Probe takes some tens of microseconds, and a round trip's where there are
@@ -151,20 +160,7 @@ func (s *state) Probe() []results.Metric {
 	return append(out, s.log.Probe()...)
 }
 
-func (s *state) count(thread int) { s.rates[thread] = clockRate() }
-
-// clockRate is the frequency of the calling thread's clock, in Hz, measured three
-// times: whoever interrupts it does not interrupt all of them.
-func clockRate() float64 {
-	const iterations = 1 << 10 // 10 µs
-	best := time.Duration(1 << 62)
-	for range 3 {
-		start := clock.Now()
-		_ = roofline.Cycles(iterations)
-		best = min(best, max(clock.Since(start), 1))
-	}
-	return iterations * roofline.CyclesInLoop / best.Seconds()
-}
+func (s *state) count(thread int) { s.rates[thread] = roofline.ClockRate() }
 
 // mostCPUs is between how many CPUs each round trip is measured: of 16 there
 // are 120.
@@ -172,7 +168,7 @@ const mostCPUs = 16
 
 // addPairs adds the round trip between every two CPUs.
 func (m *machine) addPairs() {
-	cpus, err := usableCPUs()
+	cpus, err := roofline.UsableCPUs()
 	if err != nil {
 		m.suite.unavailable(names.RoundTrip(0, 1), err)
 		return
@@ -193,93 +189,8 @@ func (m *machine) addPairs() {
 		for _, to := range cpus[i+1:] {
 			m.suite.Cases = append(m.suite.Cases, bench.Case{
 				Name: names.RoundTrip(from, to), Group: "round trips", Ceiling: true,
-				Setup: func(context.Context) (bench.Instance, error) { return newPair(from, to, m.log) },
+				Setup: func(context.Context) (bench.Instance, error) { return roofline.NewPair(from, to, m.log) },
 			})
 		}
 	}
-}
-
-// A pair is two threads, each on a CPU of its own, between which a cache line
-// goes.
-type pair struct {
-	from, to int
-	trip     *roundTrip
-	tasks    [2]chan func()
-	done     chan struct{}
-	elapsed  time.Duration
-	*stateLog
-}
-
-func newPair(from, to int, log *stateLog) (*pair, error) {
-	p := &pair{from: from, to: to, done: make(chan struct{}, 2), stateLog: log}
-	p.trip = newTrip(p.each)
-	bound := make(chan error, 2)
-	for i, on := range []int{from, to} {
-		p.tasks[i] = make(chan func())
-		go func() {
-			// A goroutine that ends locked takes its thread, and what that is
-			// bound to, with it.
-			runtime.LockOSThread()
-			bound <- bindTo(on)
-			for task := range p.tasks[i] {
-				task()
-				p.done <- struct{}{}
-			}
-		}()
-	}
-	for range 2 {
-		if err := <-bound; err != nil {
-			p.Close()
-			return nil, err
-		}
-	}
-	return p, nil
-}
-
-// each runs two tasks at once.
-func (p *pair) each(n int, task func(i int)) {
-	for i := range n {
-		p.tasks[i] <- func() { task(i) }
-	}
-	for range n {
-		<-p.done
-	}
-}
-
-// pairRetries are so many that a busy machine lets both CPUs run at once for
-// one of them.
-const pairRetries = 20
-
-// Run sends the line to and fro; what counts is the median of a few thousand
-// trips, for each of n.
-func (p *pair) Run(ctx context.Context, n int) error {
-	p.elapsed = 0
-	for left := n; left > 0; left -= tripBatches * batchTrips {
-		batch := p.trip.measure()
-		for range pairRetries {
-			if batch > 0 || ctx.Err() != nil {
-				break
-			}
-			batch = p.trip.measure()
-		}
-		if batch == 0 {
-			return fmt.Errorf("CPU %d and CPU %d did not run at once: others keep one of them busy", p.from, p.to)
-		}
-		p.elapsed += batch * time.Duration(min(left, tripBatches*batchTrips)) / batchTrips
-	}
-	return ctx.Err()
-}
-
-// Elapsed implements bench.Stopwatch.
-func (p *pair) Elapsed() time.Duration { return p.elapsed }
-
-func (p *pair) Verify(context.Context) ([]results.Metric, error) { return nil, nil }
-
-func (p *pair) Close() error {
-	for _, c := range p.tasks {
-		if c != nil {
-			close(c)
-		}
-	}
-	return nil
 }

@@ -3,13 +3,11 @@ package cases
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"onebit/bench"
 	"onebit/bench/names"
 	"onebit/bench/results"
 	"onebit/bench/roofline"
-	"onebit/internal/clock"
 	"onebit/internal/mmap"
 	"onebit/internal/sysinfo"
 )
@@ -126,16 +124,17 @@ func (m *machine) bandwidthCase(name names.Bandwidth, memory *arena) bench.Case 
 			if err := memory.acquire(); err != nil {
 				return nil, err
 			}
-			move := newMoving(name.Access, m.pool(name.Threads), memory.mem.Bytes()[:name.Bytes])
-			move.Prober, move.release = m.probe(move.pool), memory.release
-			move.choose()
+			pool := m.pool(name.Threads)
+			move := roofline.NewMoving(name.Access, pool, memory.mem.Bytes()[:name.Bytes])
+			move.Prober, move.Release = m.probe(pool), memory.release
+			move.Choose()
 			return move, nil
 		},
 	}
 	bytes := float64(name.Bytes)
 	switch name.Access {
 	case names.ReadAccess:
-		c.Bytes, c.Check = int64(name.Bytes), m.limits.check(name.Threads)
+		c.Bytes, c.Check = int64(name.Bytes), m.limits.Check(name.Threads)
 	case names.WriteAccess:
 		c.Rates = []results.Metric{{Unit: results.WriteRate, Value: bytes}}
 	case names.CopyAccess:
@@ -157,55 +156,10 @@ func (m *machine) addLatencies(pages roofline.Pages) {
 				if err := memory.acquire(); err != nil {
 					return nil, err
 				}
-				chain := roofline.NewChain(memory.mem.Bytes()[from:from+size], m.Seed)
-				w := &walking{chain: chain, Prober: m.probe(m.pool(1)), release: memory.release}
-				if sysinfo.Bytes(size) <= lastLevelCache(m.Host) {
-					w.cached = memory.mem.Bytes()[from : from+size]
-				}
+				w := roofline.NewWalking(memory.mem.Bytes()[from:from+size], m.Seed, sysinfo.Bytes(size) <= lastLevelCache(m.Host))
+				w.Prober, w.Release = m.probe(m.pool(1)), memory.release
 				return w, nil
 			},
 		})
 	}
 }
-
-// A walking follows a chain.
-type walking struct {
-	chain *roofline.Chain
-	bench.Prober
-	release func() error
-	cached  []byte // what is to be in the caches before; nil for what they don't hold
-	elapsed time.Duration
-}
-
-// Run brings the chain into the caches, from which other cases have removed it,
-// before it is timed: a walk would take longer for that than a sample lasts.
-func (w *walking) Run(_ context.Context, n int) error {
-	if w.cached != nil {
-		goSum(w.cached)
-		goSum(w.cached)
-		w.chain.Walk(min(w.chain.Lines(), 1<<12))
-	}
-	start := clock.Now()
-	w.chain.Walk(n)
-	w.elapsed = clock.Since(start)
-	return nil
-}
-
-// Elapsed implements bench.Stopwatch.
-func (w *walking) Elapsed() time.Duration { return w.elapsed }
-
-// Verify proves that the chain is a cycle through all of its lines: it begins
-// again after as many steps, and not after a part of them that divides it.
-func (w *walking) Verify(context.Context) ([]results.Metric, error) {
-	const most = 1 << 17 // steps: 8 MiB, some milliseconds
-	lines := w.chain.Lines()
-	if lines > most {
-		return nil, nil
-	}
-	if half, whole := w.chain.Walk(lines/2), w.chain.Walk(lines-lines/2); half == 0 || whole != 0 {
-		return nil, fmt.Errorf("the chain is no cycle of %d lines: it is at line %d after them", lines, whole)
-	}
-	return nil, nil
-}
-
-func (w *walking) Close() error { return w.release() }

@@ -7,6 +7,7 @@ import (
 	"onebit/bench"
 	"onebit/bench/names"
 	"onebit/bench/results"
+	"onebit/bench/roofline"
 	"onebit/internal/clock"
 	"onebit/kernels"
 )
@@ -41,7 +42,7 @@ func matvecCase(g *group, c config, bytes int) bench.Case {
 		Ops:     int64(g.src.Rows) * int64(g.src.Cols),
 		Metrics: []results.Metric{{Unit: results.PackedBytes, Value: float64(bytes)}},
 		Roof:    ceiling{g, c, bytes}.name(),
-		Check:   g.env.limits.check(c.threads),
+		Check:   g.env.limits.Check(c.threads),
 		Setup: func(ctx context.Context) (bench.Instance, error) {
 			return newMatvec(g, c)
 		},
@@ -58,7 +59,7 @@ type matvec struct {
 	pool     *kernels.Pool
 	y        []float32
 	took     time.Duration // by the product that was verified last
-	*roundTrip
+	*roofline.RoundTrip
 }
 
 func newMatvec(g *group, c config) (bench.Instance, error) {
@@ -66,7 +67,7 @@ func newMatvec(g *group, c config) (bench.Instance, error) {
 		return nil, err
 	}
 	pool := g.env.pool(c.threads)
-	m := &matvec{config: c, group: g, pool: pool, y: make([]float32, g.src.Rows), roundTrip: newRoundTrip(pool)}
+	m := &matvec{config: c, group: g, pool: pool, y: make([]float32, g.src.Rows), RoundTrip: roofline.NewRoundTrip(pool)}
 	var err error
 	if m.packed, m.matrices, err = g.matrices(c.variant, c.cold); err != nil {
 		g.release()

@@ -11,6 +11,7 @@ import (
 	"onebit/bench"
 	"onebit/bench/names"
 	"onebit/bench/results"
+	"onebit/bench/roofline"
 	"onebit/internal/deviation"
 	"onebit/models"
 	"onebit/models/engine/cpu"
@@ -33,7 +34,7 @@ func testCase(store *store, c opening, t names.ModelTest, group string) bench.Ca
 func textCase(store *store, c modelConfig, t names.ModelTest, group string) bench.Case {
 	out := testCase(store, c, t, group)
 	out.Single = out.Single || !c.simd() || c.packing == cpu.Stream
-	out.Expect, out.Check = c.expect(t), store.limits.check(c.threads)
+	out.Expect, out.Check = c.expect(t), store.limits.Check(c.threads)
 	if t.Kind == names.Decode {
 		out.Bytes = c.bytes(t)
 	}
@@ -73,7 +74,7 @@ type text struct {
 	session *models.Session
 	ids     []int
 	bytes   int // of a GPU's memory, for keys, values and activations
-	trip    *roundTrip
+	trip    *roofline.RoundTrip
 	stint
 }
 
@@ -91,7 +92,7 @@ func newText(ctx context.Context, store *store, c opening, t names.ModelTest, ro
 	}
 	x.bytes = store.gpu.allocated() - before
 	if on.threads > 0 {
-		x.trip = newRoundTrip(store.pool(on.threads))
+		x.trip = roofline.NewRoundTrip(store.pool(on.threads))
 	}
 	return x, nil
 }

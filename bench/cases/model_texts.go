@@ -10,6 +10,7 @@ import (
 	"onebit/bench"
 	"onebit/bench/names"
 	"onebit/bench/results"
+	"onebit/bench/roofline"
 	"onebit/models"
 )
 
@@ -44,7 +45,7 @@ type texts struct {
 	sessions []*models.Session
 	next     []int // tokens of a pass
 	ids      []int
-	*roundTrip
+	*roofline.RoundTrip
 }
 
 func newTexts(ctx context.Context, store *store, c modelConfig, t names.ModelTest, n int) (*texts, error) {
@@ -52,7 +53,7 @@ func newTexts(ctx context.Context, store *store, c modelConfig, t names.ModelTes
 	if err != nil {
 		return nil, err
 	}
-	x := &texts{modelConfig: c, ModelTest: t, store: store, model: m, next: make([]int, n), roundTrip: newRoundTrip(store.pool(c.threads))}
+	x := &texts{modelConfig: c, ModelTest: t, store: store, model: m, next: make([]int, n), RoundTrip: roofline.NewRoundTrip(store.pool(c.threads))}
 	if x.group, err = m.NewGroup(); err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"onebit/bench"
 	"onebit/bench/names"
 	"onebit/bench/results"
+	"onebit/bench/roofline"
 	"onebit/formats"
 	"onebit/internal/count"
 	"onebit/internal/cpu"
@@ -229,8 +230,8 @@ func (s *Suite) addTexts(store *store, kind string, configs []modelConfig) {
 	var ceiling bench.Case
 	if kind == names.Prompt {
 		pool := store.pool(threads)
-		ceiling = dotPeakCase(names.DotPeak{Model: sub.Name}, store.dot, group, pool, newRoundTrip(pool))
-		ceiling.Check = store.limits.check(threads)
+		ceiling = dotPeakCase(names.DotPeak{Model: sub.Name}, store.dot, group, pool, roofline.NewRoundTrip(pool))
+		ceiling.Check = store.limits.Check(threads)
 	} else {
 		ceiling = store.readCase(group, configs)
 	}

@@ -59,7 +59,7 @@ func modelsSuite(t testing.TB, opt ModelsOptions, presets ...string) *Suite {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.home.(*store).limits.measure = endless
+	s.home.(*store).limits.Measure = endless
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)

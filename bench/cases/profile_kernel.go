@@ -16,6 +16,7 @@ import (
 	"onebit/bench/names"
 	"onebit/bench/profile"
 	"onebit/bench/results"
+	"onebit/bench/roofline"
 	"onebit/formats"
 	"onebit/internal/clock"
 	"onebit/internal/cpu"
@@ -228,13 +229,13 @@ func (p *KernelProfiling) time(ctx context.Context, emit func(results.Sample) er
 	for round := range p.opt.Rounds {
 		p.opt.Progress.show("timing", round, p.opt.Rounds)
 		for i, r := range p.runs {
-			hz := clockRate()
+			hz := roofline.ClockRate()
 			start := clock.Now()
 			if err := errors.Join(r.run(p.counts[i]), ctx.Err()); err != nil {
 				return err
 			}
 			ns := float64(clock.Since(start)) / float64(p.counts[i])
-			hz = (hz + clockRate()) / 2
+			hz = (hz + roofline.ClockRate()) / 2
 			cycles := ns * 1e-9 * hz / r.Weights()
 			r.Times, r.Cycles = append(r.Times, ns), append(r.Cycles, cycles)
 			err := emit(results.Sample{Name: results.ParseName(r.Name), Iters: p.counts[i], Values: []results.Metric{

@@ -43,7 +43,7 @@ type opened struct {
 }
 
 func newStore(opt *ModelsOptions) *store {
-	dot, _ := fastestDot()
+	dot, _ := roofline.FastestDot()
 	return &store{
 		env: newEnv(opt.Threads, opt.Host), opt: opt, opened: map[string]*opened{}, phases: map[modelConfig]phaseReply{},
 		dot: dot,
@@ -96,7 +96,7 @@ func (s *store) readCase(group string, configs []modelConfig) bench.Case {
 	size := sub.maxBytes(configs)
 	return bench.Case{
 		Name:  names.Read{Model: sub.Name, Bytes: size, Threads: threads, Cache: cacheState(size, s.opt.Host)}.String(),
-		Group: group, Bytes: int64(size), Ceiling: true, Check: s.limits.check(threads),
+		Group: group, Bytes: int64(size), Ceiling: true, Check: s.limits.Check(threads),
 		Setup: func(context.Context) (bench.Instance, error) {
 			if err := s.enter(scope{sub, threads}); err != nil {
 				return nil, err
@@ -107,8 +107,8 @@ func (s *store) readCase(group string, configs []modelConfig) bench.Case {
 					return nil, err
 				}
 			}
-			r := newMoving(names.ReadAccess, s.pool(threads), s.read.Bytes())
-			r.choose()
+			r := roofline.NewMoving(roofline.Read, s.pool(threads), s.read.Bytes())
+			r.Choose()
 			return r, nil
 		},
 	}

@@ -23,13 +23,13 @@ func BenchmarkMove(b *testing.B) {
 				move := func(access, kernel string, move func(part []byte)) {
 					benchmarkMove(b, fmt.Sprintf("access=%s/KiB=%d/pages=%s/threads=%d/kernel=%s", access, size>>10, pages, threads, kernel), a.Bytes(), threads, move)
 				}
-				for _, k := range ReadKernels(cpu.Detected()) {
+				for _, k := range readKernels(cpu.Detected()) {
 					move("read", k.Name, func(part []byte) { k.Sum(part) })
 				}
-				for _, k := range WriteKernels(cpu.Detected()) {
+				for _, k := range writeKernels(cpu.Detected()) {
 					move("write", k.Name, func(part []byte) { k.Fill(part, 1) })
 				}
-				for _, k := range CopyKernels(cpu.Detected()) {
+				for _, k := range copyKernels(cpu.Detected()) {
 					move("copy", k.Name, func(part []byte) { k.Copy(part[:len(part)/2], part[len(part)/2:]) })
 				}
 			}
@@ -48,7 +48,7 @@ func benchmarkMove(b *testing.B, name string, buf []byte, threads int, move func
 			var done sync.WaitGroup
 			for i := range threads {
 				done.Go(func() {
-					part := Part(buf, i, threads)
+					part := part(buf, i, threads)
 					for range whole / len(buf) {
 						move(part)
 					}

@@ -1,5 +1,11 @@
 package roofline
 
+import (
+	"time"
+
+	"onebit/internal/clock"
+)
+
 // CyclesInLoop is how many cycles of the clock an iteration of Cycles takes.
 const CyclesInLoop = 32
 
@@ -25,4 +31,17 @@ func Cycles(iterations int) uint64 {
 		x = (x ^ a) + b
 	}
 	return x
+}
+
+// ClockRate is the frequency of the calling thread's clock, in Hz, measured three
+// times: whoever interrupts it does not interrupt all of them.
+func ClockRate() float64 {
+	const iterations = 1 << 10 // 10 µs
+	best := time.Duration(1 << 62)
+	for range 3 {
+		start := clock.Now()
+		_ = Cycles(iterations)
+		best = min(best, max(clock.Since(start), 1))
+	}
+	return iterations * CyclesInLoop / best.Seconds()
 }

@@ -18,12 +18,16 @@
 // past it cannot fault.
 //
 // Writing and copying have designs that store through the caches, around them
-// (…-around), and as the processor thinks best (rep). A [Chain] is what latency
-// is measured along, and [Cycles] counts the clock's.
+// (…-around), and as the processor thinks best (rep).
 //
-// [Fastest] finds out which design that is. A program with threads of its own
-// hands each its [Part] of a buffer, to read between the kernels that it times.
+// [Moving] reads, writes or copies, and [Peak] multiplies, with all threads of a [Pool]
+// and the design that is the fastest there. [Walking] is what latency is measured
+// along, and [ClockRate] the clock's frequency. Each can be a case of package bench.
 //
-// Memory for it comes from [NewBuffer]: memory that was never written to would
+// What a thread reaches by itself are [Limits]: a sample far beyond them was not
+// measured. A [RoundTrip] tells in what state the machine is: how far threads are from
+// each other.
+//
+// Memory for all this comes from [NewBuffer]: memory that was never written to would
 // be read at the speed of a cache, for it is one page of zeroes.
 package roofline

@@ -4,7 +4,7 @@ package roofline
 
 import "onebit/internal/cpu"
 
-var archReadKernels = []ReadKernel{
+var archReadKernels = []readKernel{
 	{"avx512", cpu.AVX512F, 512, readAVX512},
 	{"avx512-prefetch", cpu.AVX512F, 512, readAVX512Prefetch},
 	{"avx512-streams", cpu.AVX512F, 512, readAVX512Streams},
@@ -25,7 +25,7 @@ var archDotKernels = []DotKernel{
 }
 
 // REP STOS and REP MOVS move as the processor thinks best.
-var archWriteKernels = []WriteKernel{
+var archWriteKernels = []writeKernel{
 	{"avx512", cpu.AVX512F, 512, 64, writeAVX512},
 	{"avx512-around", cpu.AVX512F, 512, 64, writeAVX512Around},
 	{"avx2", cpu.AVX2, 256, 32, writeAVX2},
@@ -33,7 +33,7 @@ var archWriteKernels = []WriteKernel{
 	{"rep", 0, 64, 64, writeString},
 }
 
-var archCopyKernels = []CopyKernel{
+var archCopyKernels = []copyKernel{
 	{"avx512", cpu.AVX512F, 512, 64, copyAVX512},
 	{"avx512-around", cpu.AVX512F, 512, 64, copyAVX512Around},
 	{"avx2", cpu.AVX2, 256, 32, copyAVX2},

@@ -4,7 +4,7 @@ package roofline
 
 import "onebit/internal/cpu"
 
-var archReadKernels = []ReadKernel{
+var archReadKernels = []readKernel{
 	{"neon", cpu.NEON, 128, readNEON},
 	{"neon-prefetch", cpu.NEON, 128, readNEONPrefetch},
 	{"neon-streams", cpu.NEON, 256, readNEONStreams},
@@ -19,12 +19,12 @@ var archDotKernels = []DotKernel{
 	{"bfdot", BFloat16, cpu.NEON | cpu.BF16, 4, 16, 8, nil, dotBF16DOT},
 }
 
-var archWriteKernels = []WriteKernel{
+var archWriteKernels = []writeKernel{
 	{"neon", cpu.NEON, 128, 64, writeNEON},
 	{"neon-around", cpu.NEON, 128, 64, writeNEONAround},
 }
 
-var archCopyKernels = []CopyKernel{
+var archCopyKernels = []copyKernel{
 	{"neon", cpu.NEON, 128, 64, copyNEON},
 	{"neon-around", cpu.NEON, 128, 64, copyNEONAround},
 }

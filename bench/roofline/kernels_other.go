@@ -3,8 +3,8 @@
 package roofline
 
 var (
-	archReadKernels  []ReadKernel
-	archWriteKernels []WriteKernel
-	archCopyKernels  []CopyKernel
+	archReadKernels  []readKernel
+	archWriteKernels []writeKernel
+	archCopyKernels  []copyKernel
 	archDotKernels   []DotKernel
 )

@@ -37,13 +37,13 @@ func NewBuffer(n int, pages Pages) (*mmap.Anon, error) {
 	return a, nil
 }
 
-// Fastest returns the kernel that does most work in a second, and how much that
+// best returns the kernel that does most work in a second, and how much that
 // is. run lets a kernel work n times over and says how much it did, in any unit.
 // Each kernel warms up for a millisecond or more, 1,000 steps of the clock at
 // least, and has a turn as long; those near the fastest have three more, one
 // after the other. The best turn of each counts: what disturbs one makes it
 // slower. It panics if there is no kernel.
-func Fastest[K any](kernels []K, run func(k K, n int) (work int)) (best K, perSecond float64) {
+func best[K any](kernels []K, run func(k K, n int) (work int)) (best K, perSecond float64) {
 	return fastest(kernels, run, clock.Now, max(time.Millisecond, 1000*clock.Step()))
 }
 
@@ -80,4 +80,16 @@ func fastest[K any](kernels []K, run func(k K, n int) (work int), now func() tim
 		}
 	}
 	return best, perSecond
+}
+
+// Dispatch is the time in which a pool's threads do nothing together.
+func Dispatch(pool Pool) time.Duration {
+	task := func(int) {}
+	_, rate := best([]int{0}, func(_, n int) int {
+		for range n {
+			pool.ForEach(pool.Threads(), task)
+		}
+		return n
+	})
+	return time.Duration(1e9 / rate)
 }

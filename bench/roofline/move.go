@@ -7,8 +7,8 @@ import (
 	"onebit/internal/cpu"
 )
 
-// WriteKernel is one way to write memory.
-type WriteKernel struct {
+// writeKernel is one way to write memory.
+type writeKernel struct {
 	Name     string
 	Requires cpu.Set
 
@@ -18,16 +18,16 @@ type WriteKernel struct {
 	write       func(p *byte, n int, word uint64)
 }
 
-// WriteKernels returns the kernels that run on a machine with these features,
+// writeKernels returns the kernels that run on a machine with these features,
 // usually cpu.Detected(), the widest first. There is always one.
-func WriteKernels(have cpu.Set) []WriteKernel {
-	return slices.DeleteFunc(slices.Concat(archWriteKernels, []WriteKernel{{Name: "go"}}), func(k WriteKernel) bool {
+func writeKernels(have cpu.Set) []writeKernel {
+	return slices.DeleteFunc(slices.Concat(archWriteKernels, []writeKernel{{Name: "go"}}), func(k writeKernel) bool {
 		return !have.Has(k.Requires)
 	})
 }
 
 // Fill sets every byte of buf to b.
-func (k WriteKernel) Fill(buf []byte, b byte) {
+func (k writeKernel) Fill(buf []byte, b byte) {
 	for len(buf) > chunk {
 		k.fillChunk(buf[:chunk], b)
 		buf = buf[chunk:]
@@ -35,7 +35,7 @@ func (k WriteKernel) Fill(buf []byte, b byte) {
 	k.fillChunk(buf, b)
 }
 
-func (k WriteKernel) fillChunk(buf []byte, b byte) {
+func (k writeKernel) fillChunk(buf []byte, b byte) {
 	if k.write == nil {
 		fillGo(buf, b)
 		return
@@ -71,8 +71,8 @@ func fillGo(buf []byte, b byte) {
 	}
 }
 
-// CopyKernel is one way to copy memory.
-type CopyKernel struct {
+// copyKernel is one way to copy memory.
+type copyKernel struct {
 	Name     string
 	Requires cpu.Set
 
@@ -82,17 +82,17 @@ type CopyKernel struct {
 	copy        func(dst, src *byte, n int)
 }
 
-// CopyKernels returns the kernels that run on a machine with these features,
+// copyKernels returns the kernels that run on a machine with these features,
 // usually cpu.Detected(), the widest first. There is always one: Go's copy.
-func CopyKernels(have cpu.Set) []CopyKernel {
-	return slices.DeleteFunc(slices.Concat(archCopyKernels, []CopyKernel{{Name: "go"}}), func(k CopyKernel) bool {
+func copyKernels(have cpu.Set) []copyKernel {
+	return slices.DeleteFunc(slices.Concat(archCopyKernels, []copyKernel{{Name: "go"}}), func(k copyKernel) bool {
 		return !have.Has(k.Requires)
 	})
 }
 
 // Copy copies src to dst, which has as many bytes and does not overlap it. It
 // panics if dst is shorter.
-func (k CopyKernel) Copy(dst, src []byte) {
+func (k copyKernel) Copy(dst, src []byte) {
 	dst = dst[:len(src)]
 	for len(src) > chunk {
 		k.copyChunk(dst[:chunk], src[:chunk])
@@ -101,7 +101,7 @@ func (k CopyKernel) Copy(dst, src []byte) {
 	k.copyChunk(dst, src)
 }
 
-func (k CopyKernel) copyChunk(dst, src []byte) {
+func (k copyKernel) copyChunk(dst, src []byte) {
 	if k.copy == nil {
 		copy(dst, src)
 		return

@@ -18,7 +18,7 @@ func lacking(t *testing.T, requires cpu.Set) {
 }
 
 func TestEveryByteIsWritten(t *testing.T) {
-	for _, k := range WriteKernels(^cpu.Set(0)) {
+	for _, k := range writeKernels(^cpu.Set(0)) {
 		t.Run(k.Name, func(t *testing.T) {
 			lacking(t, k.Requires)
 			for _, n := range lengths() {
@@ -37,7 +37,7 @@ func TestEveryByteIsWritten(t *testing.T) {
 }
 
 func TestEveryByteIsCopied(t *testing.T) {
-	for _, k := range CopyKernels(^cpu.Set(0)) {
+	for _, k := range copyKernels(^cpu.Set(0)) {
 		t.Run(k.Name, func(t *testing.T) {
 			lacking(t, k.Requires)
 			for _, n := range lengths() {
@@ -62,7 +62,7 @@ func TestEveryByteIsCopied(t *testing.T) {
 // buffer, whatever the alignment.
 func TestNothingElseIsWritten(t *testing.T) {
 	const room = 4096
-	for _, k := range WriteKernels(cpu.Detected()) {
+	for _, k := range writeKernels(cpu.Detected()) {
 		for _, from := range []int{0, 1, 7, 31, 63, 64, 65} {
 			for _, n := range []int{0, 1, 64, 511, 512, 1100, 2048} {
 				whole := make([]byte, room)
@@ -83,7 +83,7 @@ func TestLongBuffersAreMovedInChunks(t *testing.T) {
 	}
 	defer a.Free()
 	dst, src := a.Bytes()[:n], a.Bytes()[n:]
-	for i, k := range CopyKernels(cpu.Detected()) {
+	for i, k := range copyKernels(cpu.Detected()) {
 		fillGo(src, byte(i+1))
 		src[chunk] = 99
 		k.Copy(dst, src)
@@ -91,7 +91,7 @@ func TestLongBuffersAreMovedInChunks(t *testing.T) {
 			t.Errorf("%s: the copy differs", k.Name)
 		}
 	}
-	for i, k := range WriteKernels(cpu.Detected()) {
+	for i, k := range writeKernels(cpu.Detected()) {
 		k.Fill(dst, byte(100+i))
 		if got := bytes.Count(dst, []byte{byte(100 + i)}); got != n {
 			t.Errorf("%s: %d of %d bytes were written", k.Name, got, n)
@@ -105,12 +105,12 @@ func TestCopyToAShorterBufferPanics(t *testing.T) {
 			t.Error("100 bytes were copied to 99")
 		}
 	}()
-	CopyKernels(0)[0].Copy(make([]byte, 99), make([]byte, 100))
+	copyKernels(0)[0].Copy(make([]byte, 99), make([]byte, 100))
 }
 
 func TestFewerFeaturesGiveFewerMoves(t *testing.T) {
 	for _, have := range []cpu.Set{0, cpu.AVX2, cpu.NEON} {
-		writes, copies := WriteKernels(have), CopyKernels(have)
+		writes, copies := writeKernels(have), copyKernels(have)
 		if writes[len(writes)-1].Name != "go" || copies[len(copies)-1].Name != "go" {
 			t.Errorf("%v: the pure Go kernels are missing", have)
 		}
@@ -123,7 +123,7 @@ func TestChainGoesThroughEveryLine(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := NewChain(a.Bytes(), 1)
+		c := newChain(a.Bytes(), 1)
 		if c.Lines() != lines {
 			t.Errorf("%d lines, want %d", c.Lines(), lines)
 		}
@@ -155,7 +155,7 @@ func TestChainEqualsTheGoWalk(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.Free()
-	c := NewChain(a.Bytes(), 5)
+	c := newChain(a.Bytes(), 5)
 	// A chain of the same seed over offsets.
 	offsets := slices.Clone(a.Bytes())
 	for i := range 777 {

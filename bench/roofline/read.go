@@ -7,8 +7,8 @@ import (
 	"onebit/internal/cpu"
 )
 
-// ReadKernel is one way to read memory.
-type ReadKernel struct {
+// readKernel is one way to read memory.
+type readKernel struct {
 	Name     string
 	Requires cpu.Set
 
@@ -18,10 +18,10 @@ type ReadKernel struct {
 	read func(p *byte, n int) uint64
 }
 
-// ReadKernels returns the kernels that run on a machine with these features,
+// readKernels returns the kernels that run on a machine with these features,
 // usually cpu.Detected(), the widest first. There is always one.
-func ReadKernels(have cpu.Set) []ReadKernel {
-	return slices.DeleteFunc(slices.Concat(archReadKernels, []ReadKernel{{Name: "go"}}), func(k ReadKernel) bool {
+func readKernels(have cpu.Set) []readKernel {
+	return slices.DeleteFunc(slices.Concat(archReadKernels, []readKernel{{Name: "go"}}), func(k readKernel) bool {
 		return !have.Has(k.Requires)
 	})
 }
@@ -31,7 +31,7 @@ const chunk = 4 << 20
 
 // Sum reads buf and returns the sum of its little-endian 64-bit words modulo
 // 2⁶⁴; a last part of a word counts as if zeroes followed it.
-func (k ReadKernel) Sum(buf []byte) uint64 {
+func (k readKernel) Sum(buf []byte) uint64 {
 	var sum uint64
 	for len(buf) > chunk {
 		sum += k.sumChunk(buf[:chunk])
@@ -40,7 +40,7 @@ func (k ReadKernel) Sum(buf []byte) uint64 {
 	return sum + k.sumChunk(buf)
 }
 
-func (k ReadKernel) sumChunk(buf []byte) uint64 {
+func (k readKernel) sumChunk(buf []byte) uint64 {
 	if k.read == nil {
 		return sumGo(buf)
 	}
@@ -80,9 +80,9 @@ func sumGo(buf []byte) uint64 {
 	return sum + binary.LittleEndian.Uint64(last[:])
 }
 
-// Part is the i-th of n parts of buf, which start at multiples of 4 KiB so that
+// part is the i-th of n parts of buf, which start at multiples of 4 KiB so that
 // no page belongs to two; short buffers are cut at cache lines.
-func Part(buf []byte, i, n int) []byte {
+func part(buf []byte, i, n int) []byte {
 	unit := 4096
 	if len(buf) < 4*unit*n {
 		unit = 64

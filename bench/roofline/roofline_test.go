@@ -44,8 +44,8 @@ func lengths() []int {
 
 // everyReadKernel calls f for each kernel of this build, and names the missing
 // features of those that can't run here.
-func everyReadKernel(t *testing.T, f func(t *testing.T, k ReadKernel)) {
-	for _, k := range ReadKernels(^cpu.Set(0)) {
+func everyReadKernel(t *testing.T, f func(t *testing.T, k readKernel)) {
+	for _, k := range readKernels(^cpu.Set(0)) {
 		t.Run(k.Name, func(t *testing.T) {
 			lacking(t, k.Requires)
 			f(t, k)
@@ -54,7 +54,7 @@ func everyReadKernel(t *testing.T, f func(t *testing.T, k ReadKernel)) {
 }
 
 func TestEveryByteIsRead(t *testing.T) {
-	everyReadKernel(t, func(t *testing.T, k ReadKernel) {
+	everyReadKernel(t, func(t *testing.T, k readKernel) {
 		for _, n := range lengths() {
 			for _, b := range []*guard.Buffer{guard.New(t, n), guard.Start(t, n), guard.Misaligned(t, n, 1)} {
 				random(b.Bytes(), uint64(n))
@@ -79,7 +79,7 @@ func TestLongBuffersAreReadInChunks(t *testing.T) {
 	}
 	defer a.Free()
 	want := words(a.Bytes())
-	everyReadKernel(t, func(t *testing.T, k ReadKernel) {
+	everyReadKernel(t, func(t *testing.T, k readKernel) {
 		if got := k.Sum(a.Bytes()); got != want {
 			t.Errorf("sum %#x, want %#x", got, want)
 		}
@@ -115,7 +115,7 @@ func TestPartsCoverTheBuffer(t *testing.T) {
 			buf := make([]byte, n)
 			longest, shortest := 0, n
 			for i := range threads {
-				p := Part(buf, i, threads)
+				p := part(buf, i, threads)
 				for j := range p {
 					p[j]++
 				}
@@ -223,7 +223,7 @@ func goOf(have cpu.Set, kind string) string {
 
 func TestFewerFeaturesGiveFewerKernels(t *testing.T) {
 	for _, have := range []cpu.Set{0, cpu.AVX2, cpu.NEON, ^cpu.Set(0)} {
-		reads := ReadKernels(have)
+		reads := readKernels(have)
 		for _, last := range []string{reads[len(reads)-1].Name, goOf(have, Int8), goOf(have, Float32)} {
 			if last != "go" {
 				t.Errorf("%v: the pure Go kernels are missing", have)

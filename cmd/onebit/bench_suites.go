@@ -63,7 +63,7 @@ func (f *benchFlags) useCeilings(ctx context.Context, suites []*cases.Suite, hos
 	if err != nil {
 		return err
 	}
-	doubts := ceilings.Doubts(now, host)
+	doubts := ceilings.Doubts(now)
 	for i, s := range suites {
 		if err := s.UseCeilings(ceilings); err != nil {
 			return err

@@ -1,4 +1,4 @@
-package cases
+package roofline
 
 import (
 	"runtime"
@@ -8,17 +8,16 @@ import (
 
 	"onebit/bench/results"
 	"onebit/internal/clock"
-	"onebit/kernels"
 )
 
-// A roundTrip is how far two of a pool's threads are from each other: the time
+// A RoundTrip is how far two of a pool's threads are from each other: the time
 // in which a cache line goes from one to the other and back. Virtual machines
 // move their CPUs among cores that share a cache and cores that don't, and
 // what two threads read together changes with it.
 //
-// It is part of instances that work on several threads, as their bench.Prober.
+// It is part of instances that work on several threads, as their Prober.
 // Nil, on one thread, it tells nothing.
-type roundTrip struct {
+type RoundTrip struct {
 	each  func(n int, task func(i int)) // runs two tasks at once
 	task  func(role int)
 	now   func() time.Time
@@ -45,35 +44,36 @@ const (
 	lost = 1 << 31
 )
 
-func newRoundTrip(pool *kernels.Pool) *roundTrip {
+// NewRoundTrip is nil of one thread.
+func NewRoundTrip(pool Pool) *RoundTrip {
 	if pool.Threads() < 2 || runtime.GOMAXPROCS(0) < 2 {
 		return nil
 	}
 	return newTrip(pool.ForEach)
 }
 
-func newTrip(each func(n int, task func(i int))) *roundTrip {
-	t := &roundTrip{each: each, now: clock.Now, trips: batchTrips, took: make([]time.Duration, 0, tripBatches)}
+func newTrip(each func(n int, task func(i int))) *RoundTrip {
+	t := &RoundTrip{each: each, now: clock.Now, trips: batchTrips, took: make([]time.Duration, 0, tripBatches)}
 	t.task = t.play
 	return t
 }
 
 // Probe returns the time of a round trip; nothing if the threads did not run
 // at once.
-func (t *roundTrip) Probe() []results.Metric {
+func (t *RoundTrip) Probe() []results.Metric {
 	if t == nil {
 		return nil
 	}
-	batch := t.measure()
-	if batch == 0 {
+	trip := t.Measure()
+	if trip == 0 {
 		return nil
 	}
-	return []results.Metric{{Unit: results.RoundTrip, Value: float64(batch.Nanoseconds()) / float64(t.trips)}}
+	return []results.Metric{{Unit: results.RoundTrip, Value: trip}}
 }
 
-// measure returns the median time of a batch; 0 if the threads did not run at
-// once.
-func (t *roundTrip) measure() time.Duration {
+// Measure returns the nanoseconds of a round trip, the median of batches; 0 if the
+// threads did not run at once.
+func (t *RoundTrip) Measure() float64 {
 	t.took = t.took[:0]
 	t.ball.Store(0)
 	t.end = t.now().Add(tripLimit)
@@ -82,11 +82,11 @@ func (t *roundTrip) measure() time.Duration {
 		return 0
 	}
 	slices.Sort(t.took)
-	return t.took[len(t.took)/2]
+	return float64(t.took[len(t.took)/2].Nanoseconds()) / float64(t.trips)
 }
 
 // play is a thread's side. Role 0 makes the ball odd, role 1 even.
-func (t *roundTrip) play(role int) {
+func (t *RoundTrip) play(role int) {
 	if role == 1 {
 		for ball := uint32(1); t.wait(ball); ball += 2 {
 			t.ball.Store(ball + 1)
@@ -110,7 +110,7 @@ func (t *roundTrip) play(role int) {
 }
 
 // wait returns true once the ball is there, false if it is lost.
-func (t *roundTrip) wait(ball uint32) bool {
+func (t *RoundTrip) wait(ball uint32) bool {
 	for t.now().Before(t.end) {
 		for range tripLooks {
 			switch t.ball.Load() {

@@ -1,4 +1,4 @@
-package cases
+package roofline
 
 import (
 	"bytes"
@@ -6,42 +6,53 @@ import (
 	"fmt"
 	"slices"
 
-	"onebit/bench"
-	"onebit/bench/names"
 	"onebit/bench/results"
-	"onebit/bench/roofline"
 	"onebit/internal/cpu"
-	"onebit/kernels"
 )
 
-// An access is what is done with memory, under one of names.Accesses.
+// Accesses.
+const (
+	Read  = "read"
+	Write = "write"
+	Copy  = "copy" // half of the bytes to the other half
+)
+
+// A Pool is threads that share tasks, such as a kernels.Pool.
+type Pool interface {
+	Threads() int
+	ForEach(n int, task func(i int))
+}
+
+// A Prober tells in what state the machine is after a sample. See bench.Prober.
+type Prober interface{ Probe() []results.Metric }
+
+// An access is what is done with memory, under the name that it has in names of cases.
 type access struct {
 	designs func() []design
 	prepare func(part []byte)                  // so that it shows whether every byte was moved
 	moved   func(part []byte, sum uint64) bool // whether it was
 }
 
-// A design is one of package roofline's kernels. A reading one returns the sum of all
-// words.
+// A design is one way to move memory. A reading one returns the sum of all words.
 type design struct {
 	name string
 	move func(part []byte) (sum uint64)
 }
 
 var accesses = map[string]*access{
-	names.ReadAccess: {
+	Read: {
 		designs: func() (all []design) {
-			for _, k := range roofline.ReadKernels(cpu.Detected()) {
+			for _, k := range readKernels(cpu.Detected()) {
 				all = append(all, design{k.Name, k.Sum})
 			}
 			return all
 		},
 		prepare: func([]byte) {},
-		moved:   func(part []byte, sum uint64) bool { return sum == goSum(part) },
+		moved:   func(part []byte, sum uint64) bool { return sum == sumGo(part) },
 	},
-	names.WriteAccess: {
+	Write: {
 		designs: func() (all []design) {
-			for _, k := range roofline.WriteKernels(cpu.Detected()) {
+			for _, k := range writeKernels(cpu.Detected()) {
 				all = append(all, design{k.Name, func(part []byte) uint64 { k.Fill(part, filling); return 0 }})
 			}
 			return all
@@ -49,9 +60,9 @@ var accesses = map[string]*access{
 		prepare: func(part []byte) { clear(part) },
 		moved:   func(part []byte, _ uint64) bool { return bytes.Count(part, []byte{filling}) == len(part) },
 	},
-	names.CopyAccess: {
+	Copy: {
 		designs: func() (all []design) {
-			for _, k := range roofline.CopyKernels(cpu.Detected()) {
+			for _, k := range copyKernels(cpu.Detected()) {
 				all = append(all, design{k.Name, func(part []byte) uint64 { k.Copy(halves(part)); return 0 }})
 			}
 			return all
@@ -71,33 +82,31 @@ const filling = 0x5a
 
 // halves are what a copy copies to, and from.
 func halves(part []byte) (dst, src []byte) {
-	half := len(part) / 2 / roofline.LineBytes * roofline.LineBytes
+	half := len(part) / 2 / LineBytes * LineBytes
 	return part[:half], part[half : 2*half]
 }
 
-// goSum is the sum of all words, by the kernel that runs everywhere.
-func goSum(b []byte) uint64 { return roofline.ReadKernels(0)[0].Sum(b) }
-
-// A moving reads, writes or copies bytes in rotation. Each thread moves its part of
+// A Moving reads, writes or copies bytes in rotation. Each thread moves its part of
 // them n times over without meeting the others, so the rate holds no dispatch cost.
-type moving struct {
+type Moving struct {
+	Prober               // a RoundTrip, if no other is set
+	Release func() error // what Close does
+
 	access  string
-	pool    *kernels.Pool
+	pool    Pool
 	data    [][]byte
 	parts   [][][]byte // of the data, by thread
 	design  design
 	next, n int
 	sums    []uint64 // by thread: of what it moved last
 	task    func(thread int)
-	release func() error
-	bench.Prober
 }
 
-// newMoving has no design yet.
-func newMoving(access string, pool *kernels.Pool, data ...[]byte) *moving {
-	m := &moving{
+// NewMoving has no design yet: Choose finds one, or Use.
+func NewMoving(access string, pool Pool, data ...[]byte) *Moving {
+	m := &Moving{
 		access: access, pool: pool, sums: make([]uint64, pool.Threads()), parts: make([][][]byte, pool.Threads()),
-		release: func() error { return nil }, Prober: newRoundTrip(pool),
+		Release: func() error { return nil }, Prober: NewRoundTrip(pool),
 	}
 	m.task = m.moveShare
 	m.use(data)
@@ -108,30 +117,43 @@ func newMoving(access string, pool *kernels.Pool, data ...[]byte) *moving {
 // one is.
 const enough = 256 << 20
 
-// choose finds the design: what moves the first of the data fastest will move all of them.
-func (m *moving) choose() {
+// Choose finds the design that is the fastest, and returns its name: what moves the
+// first of the data fastest will move all of them.
+func (m *Moving) Choose() string {
 	all := m.data
 	if first := all[0]; len(first) > enough {
 		m.use([][]byte{first[:enough]})
 	}
-	m.fastest()
+	m.Fastest()
 	m.use(all)
+	return m.design.name
 }
 
-func (m *moving) use(data [][]byte) {
+// Use takes a design that was chosen before.
+func (m *Moving) Use(name string) error {
+	all := accesses[m.access].designs()
+	i := slices.IndexFunc(all, func(d design) bool { return d.name == name })
+	if i < 0 {
+		return fmt.Errorf("no kernel is called %q that can %s", name, m.access)
+	}
+	m.design = all[i]
+	return nil
+}
+
+func (m *Moving) use(data [][]byte) {
 	m.data, m.next = data, 0
 	for thread := range m.parts {
 		m.parts[thread] = make([][]byte, len(data))
 		for i, d := range data {
-			m.parts[thread][i] = roofline.Part(d, thread, len(m.parts))
+			m.parts[thread][i] = part(d, thread, len(m.parts))
 		}
 	}
 }
 
-// fastest chooses the design and returns how often it moves the data in a
+// Fastest chooses the design and returns how often it moves the data in a
 // second. Which is the fastest depends on the cache that holds them.
-func (m *moving) fastest() (perSecond float64) {
-	m.design, perSecond = roofline.Fastest(accesses[m.access].designs(), func(d design, n int) int {
+func (m *Moving) Fastest() (perSecond float64) {
+	m.design, perSecond = best(accesses[m.access].designs(), func(d design, n int) int {
 		m.design = d
 		m.move(n)
 		return n
@@ -139,12 +161,13 @@ func (m *moving) fastest() (perSecond float64) {
 	return perSecond
 }
 
-func (m *moving) Run(_ context.Context, n int) error {
+// Run moves the data n times.
+func (m *Moving) Run(_ context.Context, n int) error {
 	m.move(n)
 	return nil
 }
 
-func (m *moving) move(n int) {
+func (m *Moving) move(n int) {
 	m.n = n
 	m.pool.ForEach(len(m.sums), m.task)
 	m.next = (m.next + n) % len(m.data)
@@ -153,7 +176,7 @@ func (m *moving) move(n int) {
 // moveShare moves a thread's part of what is next, n times. A first cache's part
 // takes 50 ns: nothing is divided between two, and the sum is written once, for
 // the other threads' are on the same line of memory.
-func (m *moving) moveShare(thread int) {
+func (m *Moving) moveShare(thread int) {
 	parts, at, sum := m.parts[thread], m.next, uint64(0)
 	for range m.n {
 		sum = m.design.move(parts[at])
@@ -165,7 +188,7 @@ func (m *moving) moveShare(thread int) {
 }
 
 // Verify proves that every byte is moved.
-func (m *moving) Verify(ctx context.Context) ([]results.Metric, error) {
+func (m *Moving) Verify(ctx context.Context) ([]results.Metric, error) {
 	of := accesses[m.access]
 	m.next = 0
 	m.pool.ForEach(len(m.parts), func(thread int) { of.prepare(m.parts[thread][0]) })
@@ -178,4 +201,5 @@ func (m *moving) Verify(ctx context.Context) ([]results.Metric, error) {
 	return nil, ctx.Err()
 }
 
-func (m *moving) Close() error { return m.release() }
+// Close calls Release.
+func (m *Moving) Close() error { return m.Release() }

@@ -1,4 +1,4 @@
-package cases
+package roofline
 
 import (
 	"fmt"
@@ -6,18 +6,19 @@ import (
 	"slices"
 
 	"onebit/bench/results"
-	"onebit/bench/roofline"
 	"onebit/internal/cpu"
 )
 
-// limits are what a thread of this machine does at most. A sample far beyond
+// Limits are what a thread of this machine does at most. A sample far beyond
 // them was not measured: the clock stood still, or the work was not done.
-type limits struct {
-	emulated  bool // an emulator's rates hold nothing together
-	read, dot float64
+type Limits struct {
+	Emulated bool // an emulator's rates hold nothing together
 
-	// measure finds the rates: bytes read and int8 multiply-adds, per second.
-	measure func() (read, dot float64)
+	// Measure finds the rates: bytes read and int8 multiply-adds, per second.
+	// MeasureLimits does.
+	Measure func() (read, dot float64)
+
+	read, dot float64
 }
 
 const (
@@ -34,22 +35,22 @@ const (
 	lookupFactor = 16
 )
 
-// inCache are the bytes that limits reads. The least fit any CPU's first cache;
+// inCache are the bytes that MeasureLimits reads. The least fit any CPU's first cache;
 // of more of them each call costs less beside the reading, which counts where
 // calls are dear (go test -race).
 var inCache = []int{16 << 10, 256 << 10}
 
-// measureLimits finds the limits in some tens of milliseconds; none if there is
+// MeasureLimits finds the limits in some tens of milliseconds; none if there is
 // no memory for it. Memory that is not aligned to cache lines, such as the
 // stack, is read at half the rate.
-func measureLimits() (read, dot float64) {
-	buf, err := roofline.NewBuffer(slices.Max(inCache), roofline.Huge)
+func MeasureLimits() (read, dot float64) {
+	buf, err := NewBuffer(slices.Max(inCache), Huge)
 	if err != nil {
 		return math.Inf(1), math.Inf(1)
 	}
 	defer buf.Free()
 	for _, size := range inCache {
-		_, rate := roofline.Fastest(roofline.ReadKernels(cpu.Detected()), func(k roofline.ReadKernel, n int) int {
+		_, rate := best(readKernels(cpu.Detected()), func(k readKernel, n int) int {
 			for range n {
 				k.Sum(buf.Bytes()[:size])
 			}
@@ -57,16 +58,16 @@ func measureLimits() (read, dot float64) {
 		})
 		read = max(read, rate)
 	}
-	_, dot = fastestDot()
+	_, dot = FastestDot()
 	return read, dot
 }
 
-// check returns the bench.Case.Check of a case on so many threads. Before it
+// Check returns the bench.Case.Check of a case on so many threads. Before it
 // calls a sample impossible, it measures the limits again: whatever disturbed
 // them makes no error.
-func (l *limits) check(threads int) func([]results.Metric) error {
+func (l *Limits) Check(threads int) func([]results.Metric) error {
 	return func(speeds []results.Metric) error {
-		if l.emulated {
+		if l.Emulated {
 			return nil
 		}
 		if l.read == 0 {
@@ -87,12 +88,12 @@ func (l *limits) check(threads int) func([]results.Metric) error {
 // retries are so many that a busy machine leaves one of them alone.
 const retries = 10
 
-func (l *limits) update() {
-	read, dot := l.measure()
+func (l *Limits) update() {
+	read, dot := l.Measure()
 	l.read, l.dot = max(l.read, read), max(l.dot, dot)
 }
 
-func (l *limits) exceeded(speeds []results.Metric, threads int) error {
+func (l *Limits) exceeded(speeds []results.Metric, threads int) error {
 	for _, limit := range []struct {
 		what string
 		most float64

@@ -1,11 +1,12 @@
 //go:build !linux
 
-package cases
+package roofline
 
 import "errors"
 
 var errUnbound = errors.New("this system keeps no thread on a CPU of its own that a program names")
 
-func usableCPUs() ([]int, error) { return nil, errUnbound }
+// UsableCPUs is an error here.
+func UsableCPUs() ([]int, error) { return nil, errUnbound }
 
 func bindTo(int) error { return errUnbound }

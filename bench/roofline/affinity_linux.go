@@ -1,4 +1,4 @@
-package cases
+package roofline
 
 import (
 	"fmt"
@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// usableCPUs are the numbers of the CPUs that this process may use.
-func usableCPUs() (out []int, err error) {
+// UsableCPUs are the numbers of the CPUs that this process may use.
+func UsableCPUs() (out []int, err error) {
 	var set unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &set); err != nil {
 		return nil, err

@@ -1,29 +1,38 @@
-package cases
+package roofline
 
 import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"onebit/bench"
-	"onebit/bench/names"
 	"onebit/bench/results"
-	"onebit/formats"
 	"onebit/internal/clock"
 	"onebit/internal/require"
-	"onebit/kernels"
 )
+
+// threadsAtOnce is a pool that starts its threads for each task.
+type threadsAtOnce int
+
+func (p threadsAtOnce) Threads() int { return int(p) }
+
+func (p threadsAtOnce) ForEach(n int, task func(i int)) {
+	var all sync.WaitGroup
+	for i := range n {
+		all.Go(func() { task(i) })
+	}
+	all.Wait()
+}
 
 // TestRoundTrip lets time pass by readings of the clock, during which the other
 // thread runs, so that a machine with one CPU has trips too.
 func TestRoundTrip(t *testing.T) {
 	require.Procs(t, 8)
 	for _, threads := range []int{2, 3, 8} {
-		pool := kernels.NewPool(threads)
-		trip := newRoundTrip(pool)
+		trip := NewRoundTrip(threadsAtOnce(threads))
 		var reads atomic.Int64
 		trip.trips = 2
 		trip.now = func() time.Time {
@@ -33,7 +42,9 @@ func TestRoundTrip(t *testing.T) {
 		if got := trip.Probe(); len(got) != 1 || got[0].Unit != results.RoundTrip || got[0].Value <= 0 {
 			t.Errorf("%d threads: %v", threads, got)
 		}
-		pool.Close()
+	}
+	if NewRoundTrip(threadsAtOnce(1)).Probe() != nil {
+		t.Error("one thread tells of a round trip")
 	}
 }
 
@@ -47,27 +58,6 @@ func TestRoundTripEndsWithoutPartner(t *testing.T) {
 			t.Errorf("role %d alone made %d batches, and left the ball at %d", role, len(trip.took), trip.ball.Load())
 		}
 		trip.ball.Store(0)
-	}
-}
-
-func tripOf(inst bench.Instance) *roundTrip {
-	if r, ok := inst.(*moving); ok {
-		return r.Prober.(*roundTrip)
-	}
-	return inst.(*matvec).roundTrip
-}
-
-// TestProbers lets what works on two threads tell of the round trip, and
-// nothing that works on one.
-func TestProbers(t *testing.T) {
-	s := suite(t, Options{Sources: Synthetic(lookup(t, "q1_0_g128"), []formats.Shape{{Rows: 64, Cols: 256}}, 1), Caches: []string{"warm"}})
-	for _, base := range []string{"MatVec/format=q1_0_g128/variant=unrolled/act=q8_128/rows=64/cols=256", "Read/format=q1_0_g128/rows=64/cols=256/bytes=2304"} {
-		if trip := tripOf(instance(t, s, base+"/threads=2/cache=warm")); trip == nil {
-			t.Errorf("%s on 2 threads tells nothing", base)
-		}
-		if got := instance(t, s, base+"/threads=1/cache=warm").(bench.Prober).Probe(); got != nil {
-			t.Errorf("%s on 1 thread: %v", base, got)
-		}
 	}
 }
 
@@ -90,14 +80,14 @@ func TestLimits(t *testing.T) {
 		{"emulated", nil, true, speed(results.WeightRate, 4194e12), ""},
 		{"another unit", []float64{1}, false, speed(results.TokenRate, 1e9), ""},
 	} {
-		l := &limits{emulated: tc.emulated, measure: func() (read, dot float64) {
+		l := &Limits{Emulated: tc.emulated, Measure: func() (read, dot float64) {
 			read = tc.rates[0]
 			if len(tc.rates) > 1 {
 				tc.rates = tc.rates[1:]
 			}
 			return read, read
 		}}
-		err := l.check(2)(tc.speeds)
+		err := l.Check(2)(tc.speeds)
 		if (err == nil) != (tc.want == "") || err != nil && !strings.HasPrefix(err.Error(), tc.want) {
 			t.Errorf("%s: %v, want %q", tc.name, err, tc.want)
 		}
@@ -107,27 +97,9 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestImpossibleProductIsNoRow times products that claim to have read a
-// milliard times their weights.
-func TestImpossibleProductIsNoRow(t *testing.T) {
-	s := suite(t, Options{Sources: Synthetic([]*formats.Type{lookup(t, "i2_s")[0]}, []formats.Shape{{Rows: 64, Cols: 256}}, 1), Threads: []int{1}, Caches: []string{"warm"}})
-	s.home.(*env).limits.measure = func() (read, dot float64) { return 1e12, 1e12 }
-	for i := range s.Cases {
-		s.Cases[i].Bytes *= 1e9
-	}
-	r := bench.Runner{Count: 1, Time: 50_000}
-	res, err := r.Run(t.Context(), bench.Suite{Cases: s.Cases}, &strings.Builder{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(res.Samples) > 0 || len(res.Failures) != len(s.Cases) {
-		t.Errorf("%d samples, %d failures of %d cases", len(res.Samples), len(res.Failures), len(s.Cases))
-	}
-}
-
-// measureLimits finds something on any machine.
+// MeasureLimits finds something on any machine.
 func TestMeasureLimits(t *testing.T) {
-	if read, dot := measureLimits(); !(read > 0 && dot > 0) {
+	if read, dot := MeasureLimits(); !(read > 0 && dot > 0) {
 		t.Errorf("%v bytes and %v multiply-adds a second", read, dot)
 	}
 }
@@ -135,9 +107,7 @@ func TestMeasureLimits(t *testing.T) {
 // A pass over a first cache takes 50 ns: a thread that wrote its sum after each
 // would take the line with the others' sums from them, and be as slow again.
 func TestReadingWritesItsSumOnce(t *testing.T) {
-	pool := kernels.NewPool(1)
-	defer pool.Close()
-	r := newMoving(names.ReadAccess, pool, make([]byte, 128), make([]byte, 64))
+	r := NewMoving(Read, threadsAtOnce(1), make([]byte, 128), make([]byte, 64))
 	var read []int
 	r.design.move = func(b []byte) uint64 {
 		if r.sums[0] != 0 {
@@ -149,5 +119,47 @@ func TestReadingWritesItsSumOnce(t *testing.T) {
 	r.move(5)
 	if want := []int{128, 64, 128, 64, 128}; !slices.Equal(read, want) || r.sums[0] != 7 || r.next != 1 {
 		t.Errorf("%d bytes read, sum %d, next is %d", read, r.sums[0], r.next)
+	}
+}
+
+// The threads' parts are the data, whatever their number, and each of them is moved; a
+// kernel that leaves bytes out is found.
+func TestMovingMovesEverything(t *testing.T) {
+	for _, access := range []string{Read, Write, Copy} {
+		for _, bytes := range []int{4192, 3 * 64 << 10} {
+			a, err := NewBuffer(bytes, Small)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, at := NewMoving(access, threadsAtOnce(3), a.Bytes()), 0
+			for thread, parts := range m.parts {
+				if &parts[0][0] != &a.Bytes()[at] {
+					t.Errorf("thread %d does not begin at byte %d", thread, at)
+				}
+				at += len(parts[0])
+			}
+			if at != bytes {
+				t.Errorf("the parts end at byte %d of %d", at, bytes)
+			}
+			for _, d := range accesses[access].designs() {
+				if err := m.Use(d.name); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := m.Verify(t.Context()); err != nil {
+					t.Error(err)
+				}
+				move := m.design.move
+				m.design.move = func(part []byte) uint64 { return move(part[:len(part)/2]) }
+				if _, err := m.Verify(t.Context()); err == nil {
+					t.Errorf("%s half of the bytes by %s passes", access, d.name)
+				}
+			}
+			if err := a.Free(); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := NewMoving(access, threadsAtOnce(1), make([]byte, 64)).Use("no such"); err == nil {
+			t.Errorf("%s: no such kernel is used", access)
+		}
 	}
 }
