@@ -44,14 +44,14 @@ func DotKernels(kind string, have cpu.Set) []DotKernel {
 	})
 }
 
-// MaxFloatIterations is how many iterations of floats have an exact sum: a float32
+// maxFloatIterations is how many iterations of floats have an exact sum: a float32
 // counts to 2²⁴, and no lane's product is beyond 64.
-const MaxFloatIterations = 1 << 18
+const maxFloatIterations = 1 << 18
 
 // Dot performs so many iterations on the calling thread. It returns how many
 // multiply-adds they were, and the sum of all accumulators modulo 2³², which
 // is in proportion to iterations: one that was left out shows. That of floats is
-// exact up to MaxFloatIterations.
+// exact up to maxFloatIterations.
 func (k DotKernel) Dot(iterations int) (macs int, sum uint32) {
 	macs = iterations * k.chains * k.macs
 	if k.ints != nil {

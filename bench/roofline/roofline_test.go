@@ -191,7 +191,7 @@ func TestDotKernels(t *testing.T) {
 			if want == 0 {
 				t.Fatal("the operands' product is zero, which proves nothing")
 			}
-			for _, n := range []int{0, 1, 2, 1000, MaxFloatIterations} {
+			for _, n := range []int{0, 1, 2, 1000, maxFloatIterations} {
 				if macs, sum := k.Dot(n); sum != uint32(want*n) || macs != n*k.chains*k.macs {
 					t.Errorf("Dot(%d) is %d multiply-adds with sum %d, want sum %d", n, macs, sum, uint32(want*n))
 				}
