@@ -73,7 +73,7 @@ var layers = []layer{
 	{"reports", []string{"reports/*", "internal/*", "bench/results", "bench/noise", "bench/names", "bench/foreign", "bench/gate", "bench/history", "bench/profile", "bench/hotspot"}},
 	{"cmd/internal/scripts", []string{"internal/*"}},
 	{"cmd/internal/cli", []string{"internal/*", "bench", "bench/gate", "models/train/lm"}},
-	{"cmd/onebit-lab", []string{"cmd/internal/cli", "internal/*", "formats", "formats/*", "kernels", "models/*", "bench", "bench/*", "reports/figure", "reports/*"}},
+	{"cmd/onebit-lab", []string{"cmd/internal/cli", "internal/*", "formats/*", "kernels", "models/*", "bench", "bench/*", "reports/figure", "reports/*"}},
 	{"cmd/*", []string{"cmd/internal/*", "internal/*", "formats", "formats/*", "kernels", "kernels/all", "models", "models/*", "bench", "bench/*", "reports", "reports/*", "metal", "metal/softmetal/frameworks"}},
 }
 
