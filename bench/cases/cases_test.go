@@ -360,7 +360,7 @@ func TestPeak(t *testing.T) {
 	}
 	const rows, cols = 4096, 4096
 	var reply peakReply
-	if err := askChild(t.Context(), child(t, "peak"), nil, peakRequest{Format: "i2_s", Rows: rows, Cols: cols, Seed: 1}, &reply); err != nil {
+	if err := askChild(t.Context(), "peak", nil, peakRequest{Format: "i2_s", Rows: rows, Cols: cols, Seed: 1}, &reply); err != nil {
 		t.Fatal(err)
 	}
 	size := int64(rows * cols / 4)
@@ -368,7 +368,7 @@ func TestPeak(t *testing.T) {
 	if peak < size || peak > size+64<<20 {
 		t.Errorf("peak memory of a %d byte matrix is %d bytes: the floats that it was made of should be gone, the matrix should not", size, peak)
 	}
-	if err := askChild(t.Context(), child(t, "peak"), nil, peakRequest{Format: "nonsense"}, &reply); err == nil || !strings.Contains(err.Error(), "nonsense") {
+	if err := askChild(t.Context(), "peak", nil, peakRequest{Format: "nonsense"}, &reply); err == nil || !strings.Contains(err.Error(), "nonsense") {
 		t.Errorf("an unknown format: %v", err)
 	}
 }

@@ -8,25 +8,18 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"runtime/debug"
-	"strings"
 	"time"
 
+	"onebit/bench"
 	"onebit/internal/sysinfo"
 )
 
-// askChild runs a command that reads a request and writes a reply, in JSON.
-func askChild(ctx context.Context, command []string, files []*os.File, req, reply any) error {
-	in, err := json.Marshal(req)
-	if err != nil {
-		return err
-	}
-	var out, stderr bytes.Buffer
-	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = bytes.NewReader(in), &out, &stderr, files
-	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("child process: %w: %s", err, strings.TrimSpace(stderr.String()))
+// askChild runs this program once more, which reads a request and writes a reply, in JSON.
+func askChild(ctx context.Context, verb string, files []*os.File, req, reply any) error {
+	var out bytes.Buffer
+	if err := (bench.Child{Name: "onebit", Args: []string{verb}, Files: files}).Run(ctx, req, &out); err != nil {
+		return fmt.Errorf("child process: %w", err)
 	}
 	if err := json.Unmarshal(out.Bytes(), reply); err != nil {
 		return fmt.Errorf("child process answered %q: %w", out.Bytes(), err)

@@ -15,17 +15,17 @@ import (
 // An env is what all groups of a suite share: threads, what the machine does at
 // most, and how much memory it takes to miss the last-level cache.
 type env struct {
-	pools       map[int]*kernels.Pool
-	maxThreads  int
-	limits      *roofline.Limits
-	readers     map[readPlace]string // the fastest, where one was looked for
-	coldBytes   int                  // that copies of a matrix fill, to be cold
-	model       string
-	ggufTypes   []string
-	peakCommand []string
-	folder      folder // see Options.Folder
-	doubts      []string
-	gpu         *gpu // nil: no case is for it
+	pools      map[int]*kernels.Pool
+	maxThreads int
+	limits     *roofline.Limits
+	readers    map[readPlace]string // the fastest, where one was looked for
+	coldBytes  int                  // that copies of a matrix fill, to be cold
+	model      string
+	ggufTypes  []string
+	peakVerb   string
+	folder     folder // see Options.Folder
+	doubts     []string
+	gpu        *gpu // nil: no case is for it
 
 	// spare is memory that no group uses at present. A group's copies take
 	// hundreds of megabytes: their pages are made once, not for each group.

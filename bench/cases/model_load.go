@@ -132,10 +132,8 @@ func (f *firstToken) command(ctx context.Context) (*exec.Cmd, *bytes.Buffer) {
 // forChild returns the file's path in a child process, and the descriptors to
 // start it with.
 func (sub *subject) forChild() (path string, files []*os.File) {
-	if sub.File == nil {
-		return sub.Path, nil
-	}
-	return "/dev/fd/3", []*os.File{sub.File}
+	handed, files := Hand([]ModelFile{sub.ModelFile})
+	return handed[0].Path, files
 }
 
 func (f *firstToken) Run(ctx context.Context, n int) error {

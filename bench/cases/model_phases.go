@@ -69,7 +69,7 @@ func planned(plan *models.Plan, t names.ModelTest, cache *formats.Type) ([]resul
 // the configuration at the first call. The first reason why it can't be measured
 // becomes a warning.
 func (s *store) taken(ctx context.Context, c modelConfig, t names.ModelTest) []results.Metric {
-	if len(s.opt.PhasesCommand) == 0 {
+	if s.opt.PhasesVerb == "" {
 		return nil
 	}
 	tests := append(c.subject.tests(names.Prompt), c.subject.tests(names.Decode)...)
@@ -109,7 +109,7 @@ func (c modelConfig) askPhases(ctx context.Context, tests []names.ModelTest) (ph
 		req.Tests = append(req.Tests, phaseTest{t.Kind, t.Depth, tokens(c.subject, t.Depth+t.Tokens)})
 	}
 	var reply phaseReply
-	if err := askChild(ctx, c.subject.opt.PhasesCommand, files, req, &reply); err != nil {
+	if err := askChild(ctx, c.subject.opt.PhasesVerb, files, req, &reply); err != nil {
 		return nil, err
 	}
 	if len(reply) != 1+len(tests) {
@@ -119,8 +119,8 @@ func (c modelConfig) askPhases(ctx context.Context, tests []names.ModelTest) (ph
 }
 
 // Phases is the child process's side: it reads a request from in and writes
-// the reply to out. A program that offers it passes the command that leads
-// here as ModelsOptions.PhasesCommand.
+// the reply to out. A program that offers it passes the verb that leads
+// here as ModelsOptions.PhasesVerb.
 func Phases(ctx context.Context, in io.Reader, out io.Writer) error {
 	return answer("phases", in, out, func(req phaseRequest) (phaseReply, error) { return req.measure(ctx) })
 }

@@ -68,9 +68,9 @@ type ModelsOptions struct {
 	// batch of tokens the same ones one by one.
 	Again bool
 
-	// PhasesCommand runs Phases in a process of its own; nil: memory is not
-	// measured.
-	PhasesCommand []string
+	// PhasesVerb has this program run Phases in a process of its own; "": memory is
+	// not measured.
+	PhasesVerb string
 	// RunCommand is the verb run, which takes a model, -p, -n, --threads,
 	// --variant, --head and --native; nil: the time to the first token is not
 	// measured.

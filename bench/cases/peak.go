@@ -28,11 +28,11 @@ type peakReply map[string]int64
 // the group at the first call. It is false where it can't be measured; the
 // first reason becomes a warning of the suite.
 func (g *group) peak(ctx context.Context, v *kernels.Variant) (int64, bool) {
-	if len(g.env.peakCommand) == 0 {
+	if g.env.peakVerb == "" {
 		return 0, false
 	}
 	if g.peaks == nil {
-		err := askChild(ctx, g.env.peakCommand, nil, peakRequest{
+		err := askChild(ctx, g.env.peakVerb, nil, peakRequest{
 			Model: g.env.model, GGUFTypes: g.env.ggufTypes, Format: g.src.Format.Name, Rows: g.src.Rows, Cols: g.src.Cols, Seed: g.seed, Folder: g.env.folder,
 		}, &g.peaks)
 		if err != nil {
@@ -45,8 +45,8 @@ func (g *group) peak(ctx context.Context, v *kernels.Variant) (int64, bool) {
 }
 
 // Peak is the child process's side: it reads a request from in and writes
-// the reply to out. A program that offers it passes the command that leads
-// here as Options.PeakCommand.
+// the reply to out. A program that offers it passes the verb that leads
+// here as Options.PeakVerb.
 func Peak(in io.Reader, out io.Writer) error { return answer("peak", in, out, peakRequest.measure) }
 
 func (req peakRequest) measure() (peakReply, error) {

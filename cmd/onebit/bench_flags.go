@@ -71,12 +71,12 @@ type benchFlags struct {
 // again reports whether this process measures what another one has before.
 func (f *benchFlags) again() bool { return f.process != nil && !f.process.First() }
 
-// once is the command of what only the first process of a run measures.
-func (f *benchFlags) once(verb string) []string {
+// once is the verb of what only the first process of a run measures.
+func (f *benchFlags) once(verb string) string {
 	if f.again() {
-		return nil
+		return ""
 	}
-	return childCommand(verb)
+	return verb
 }
 
 func (f *benchFlags) check(cmd *cobra.Command) error {

@@ -98,7 +98,7 @@ func (f *benchFlags) modelsSuite(cmd *cobra.Command, host sysinfo.Host) (suite *
 		Files: withHeads(files, f.headTypes), Prompt: count("n-prompt", f.prompt, 32), Tokens: count("tokens", f.tokens, 16), Depths: f.depths, Parallel: f.parallel, Drafts: f.drafts,
 		Lockstep: count("lockstep", f.lockstep, 16),
 		Choice:   f.choice(), Activations: f.activations, Threads: f.modelThreads(host), Features: cpu.Detected(), Host: host, Types: f.types, Cache: f.cacheType,
-		Again: f.again(), PhasesCommand: f.once(phasesVerb), RunCommand: childCommand("run"), Others: f.engines,
+		Again: f.again(), PhasesVerb: f.once(phasesVerb), RunCommand: childCommand("run"), Others: f.engines,
 		OtherFlags: strings.Fields(f.otherFlags), Tokenizer: f.tokenizer,
 	}
 	if f.cache != "" {

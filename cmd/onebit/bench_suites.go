@@ -114,7 +114,7 @@ func (f *benchFlags) selected(suites []*cases.Suite) (matching []*cases.Suite, e
 func (f *benchFlags) kernelsSuite(host sysinfo.Host) (*cases.Suite, func(), error) {
 	opt := cases.Options{
 		Threads: f.threads, Features: cpu.Detected(), Seed: f.seed, Host: host, Model: f.model, GGUFTypes: f.types,
-		PeakCommand: f.once(peakVerb), Activations: f.activations, Again: f.again(), Folder: f.folder,
+		PeakVerb: f.once(peakVerb), Activations: f.activations, Again: f.again(), Folder: f.folder,
 	}
 	var closeModel func()
 	switch {
