@@ -27,7 +27,7 @@ func FuzzVariants(f *testing.F) {
 			t.Skip("the format cannot hold this shape or these weights")
 		}
 		count := 1 + int(n)%9
-		_, cols := tensor.Dims()
+		height, cols := tensor.Dims()
 		x := fuzzActivations(activations, count*cols)
 		var wrong []string
 		want := map[kernels.Scheme][]float32{}
@@ -36,9 +36,9 @@ func FuzzVariants(f *testing.F) {
 				continue
 			}
 			if want[v.Scheme] == nil {
-				want[v.Scheme] = product(t, scalarOf(t, v), tensor, x, count)
+				want[v.Scheme] = kerneltest.Rows(t, kerneltest.Scalar(t, v), tensor, x, count, 0, height)
 			}
-			if err := kerneltest.Same(product(t, v, tensor, x, count), want[v.Scheme]); err != nil {
+			if err := kerneltest.Same(kerneltest.Rows(t, v, tensor, x, count, 0, height), want[v.Scheme]); err != nil {
 				wrong = append(wrong, v.String()+": "+err.Error())
 			}
 		}
@@ -46,29 +46,6 @@ func FuzzVariants(f *testing.F) {
 			t.Errorf("%d variants disagree with scalar:\n%s", len(wrong), strings.Join(wrong, "\n"))
 		}
 	})
-}
-
-func scalarOf(t *testing.T, v *kernels.Variant) *kernels.Variant {
-	t.Helper()
-	s, err := kernels.Lookup(v.Format.Name, "scalar", v.Scheme)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
-func product(t *testing.T, v *kernels.Variant, tensor *formats.Tensor, x []float32, n int) []float32 {
-	t.Helper()
-	m, err := v.Pack(tensor, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer m.Close()
-	var a kernels.Activations
-	v.Prepare(&a, x, n, m.Cols)
-	y := make([]float32, n*m.Rows)
-	v.Rows(y, m, &a, 0, m.Rows)
-	return y
 }
 
 // fuzzTensor repeats the bytes as small signed weights; nil if the format

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"onebit/formats"
 	"onebit/internal/cpu"
 	"onebit/kernels"
 	"onebit/kernels/kerneltest"
@@ -38,39 +37,6 @@ func TestNEONBatches(t *testing.T) {
 				}
 				tensor := kerneltest.Tensor(t, v.Format, rows, cols, rng)
 				kerneltest.Check(t, v, tensor, x, n, fmt.Sprintf("%d×%d, %d columns", rows, cols, n))
-			}
-		})
-	}
-}
-
-// TestNEONBits takes blocks of any bits whose scales are finite, subnormal
-// and negative ones too.
-func TestNEONBits(t *testing.T) {
-	blocks := map[*formats.Type]struct{ bytes, scaleAt int }{
-		formats.Q1_0_g128: {18, 0}, formats.Q2_0: {18, 0}, formats.Q2_0_g128: {34, 0}, formats.TQ2_0: {66, 64},
-	}
-	for _, v := range kernels.Variants() {
-		b, ok := blocks[v.Format]
-		if !ok || v.ISA.Arch != "arm64" {
-			continue
-		}
-		t.Run(v.String(), func(t *testing.T) {
-			kerneltest.Require(t, v)
-			rng := rand.New(rand.NewPCG(13, 14))
-			for range 20 {
-				rows, cols, n := 1+rng.IntN(20), 256*(1+rng.IntN(5)), 1+rng.IntN(4)
-				tensor := kerneltest.Tensor(t, v.Format, rows, cols, rng)
-				for i := range tensor.Data {
-					tensor.Data[i] = byte(rng.Uint32())
-					if i%b.bytes == b.scaleAt+1 {
-						tensor.Data[i] &^= 0x40 // an exponent of all ones is not finite
-					}
-				}
-				x := make([]float32, n*cols)
-				for i := range x {
-					x[i] = float32(rng.NormFloat64())
-				}
-				kerneltest.Check(t, v, tensor, x, n, fmt.Sprintf("%d×%d, %d columns, any bits", rows, cols, n))
 			}
 		})
 	}

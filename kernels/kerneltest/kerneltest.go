@@ -239,19 +239,33 @@ func expected(t testing.TB, v *kernels.Variant, tensor *formats.Tensor, x []floa
 	if y, ok := answers.Load(q); ok {
 		return y.([]float32)
 	}
+	y := Rows(t, Scalar(t, v), tensor, x, n, 0, rows)
+	answers.Store(q, y)
+	return y
+}
+
+// Scalar returns the generic path of v's format and scheme.
+func Scalar(t testing.TB, v *kernels.Variant) *kernels.Variant {
+	t.Helper()
 	scalar, err := kernels.Lookup(v.Format.Name, "scalar", v.Scheme)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := scalar.Pack(tensor, nil)
+	return scalar
+}
+
+// Rows multiplies rows [r0, r1) of a tensor with n columns x. Results of other rows are 12345.
+func Rows(t testing.TB, v *kernels.Variant, tensor *formats.Tensor, x []float32, n, r0, r1 int) []float32 {
+	t.Helper()
+	m, err := v.Pack(tensor, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer m.Close()
 	var a kernels.Activations
-	scalar.Prepare(&a, x, n, m.Cols)
-	y := make([]float32, n*m.Rows)
-	scalar.Rows(y, m, &a, 0, m.Rows)
-	answers.Store(q, y)
+	v.Prepare(&a, x, n, m.Cols)
+	y := slices.Repeat([]float32{12345}, n*m.Rows)
+	v.Rows(y, m, &a, r0, r1)
 	return y
 }
 
