@@ -69,3 +69,21 @@ func textLogits(t *testing.T, m *models.Model, text []int) (out [][]float32) {
 	}
 	return out
 }
+
+// A head that is converted and packed slab by slab gives what one in place does.
+func TestConvertedHeadIsPackedInSlabs(t *testing.T) {
+	p := preset("tiny-bitnet")
+	p.Config.Hidden, p.Config.Vocab = 256, 2*4096+37
+	x := newFixture(t, p)
+	text := []int{5, 9, 3, 200, 8000}
+	logits := func(packing cpu.Packing) [][]float32 {
+		m := x.open(t, models.Options{Head: formats.Q4_K, Engine: cpu.Options{Packing: packing}})
+		return textLogits(t, m, text)
+	}
+	want := logits(cpu.PackNever)
+	for c, got := range logits(cpu.PackFirst) {
+		if !slices.Equal(got, want[c]) {
+			t.Errorf("token %d: packed and in place the logits differ", c)
+		}
+	}
+}

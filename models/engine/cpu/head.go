@@ -24,45 +24,67 @@ func (e *Engine) convert(t formats.Tensor, to *formats.Type) (*matrix, error) {
 	if err != nil {
 		return nil, err
 	}
-	mem, err := mmap.Alloc(rows * rowBytes)
-	if err != nil {
-		return nil, err
-	}
-	e.converted = append(e.converted, mem)
 	m := &matrix{name: t.Name, rows: rows, cols: cols, format: to}
-	converted := formats.Tensor{Name: t.Name, Type: to, Shape: t.Shape, Data: mem.Bytes()}
-	if m.error, err = e.convertTo(&converted, &t); err != nil {
-		return nil, err
-	}
-	w, err := e.packConverted(v, converted)
-	if err != nil {
-		return nil, err
-	}
-	if v.Layout != kernels.Native {
-		err = mem.Free()
-	}
 	m.checked.Store(true)
+	var w *weights
+	if v.Layout == kernels.Native {
+		w, err = e.convertInPlace(m, v, &t, rowBytes)
+	} else {
+		w, err = e.convertPacked(m, v, &t, rowBytes)
+	}
 	m.weights.Store(w)
 	return m, err
 }
 
-// packConverted packs weights that were encoded here and are good, if the
+// convertInPlace encodes t as v multiplies it. What was encoded here is good, if the
 // format lets one say so.
-func (e *Engine) packConverted(v *kernels.Variant, t formats.Tensor) (*weights, error) {
-	if !v.ShowsBadWeights() {
-		return e.packInto(v, t, e.pool)
+func (e *Engine) convertInPlace(m *matrix, v *kernels.Variant, t *formats.Tensor, rowBytes int) (*weights, error) {
+	mem, err := mmap.Alloc(m.rows * rowBytes)
+	if err != nil {
+		return nil, err
 	}
-	in, err := v.InPlace(&t)
+	e.converted = append(e.converted, mem)
+	converted := formats.Tensor{Name: t.Name, Type: m.format, Shape: t.Shape, Data: mem.Bytes()}
+	if m.error, err = e.convertTo(&converted, t, nil); err != nil {
+		return nil, err
+	}
+	if !v.ShowsBadWeights() {
+		return e.packInto(v, converted, e.pool)
+	}
+	in, err := v.InPlace(&converted)
 	return &weights{v, in}, err
 }
 
+// convertPacked encodes and packs a slab after the other.
+func (e *Engine) convertPacked(m *matrix, v *kernels.Variant, t *formats.Tensor, rowBytes int) (*weights, error) {
+	data, err := e.packed.Alloc(v.Layout.PackedBytes(m.rows, m.cols))
+	if err != nil {
+		return nil, err
+	}
+	part := formats.Tensor{Name: t.Name, Type: m.format, Data: make([]byte, min(slab, m.rows)*rowBytes)}
+	m.error, err = e.convertTo(&part, t, func(top, bottom int) error {
+		packed := part
+		packed.Shape, packed.Data = []int{bottom - top, m.cols}, part.Data[:(bottom-top)*rowBytes]
+		_, err := v.PackInto(data[v.Layout.PackedBytes(top, m.cols):], &packed, e.pool)
+		return err
+	})
+	return &weights{v, &kernels.Matrix{Rows: m.rows, Cols: m.cols, Format: m.format, Layout: v.Layout, Data: data, Scale: 1}}, err
+}
+
+// slab is how many rows are converted at a time: whole tiles of every layout.
+const slab = 4096
+
 // convertTo writes src to dst in dst's format, and returns the NMSE. It goes
 // through a slab of rows at a time on all threads and lets go of what it has
-// read: so that little of the old matrix is in memory beside the new one.
-func (e *Engine) convertTo(dst, src *formats.Tensor) (nmse float64, err error) {
-	const slab, chunk = 4096, 32 // rows
-	rows, _ := src.Dims()
-	rowBytes := len(dst.Data) / rows
+// read: so that little of the old matrix is in memory beside the new one. With take,
+// dst has room for a slab, and take uses one before the next.
+func (e *Engine) convertTo(dst, src *formats.Tensor, take func(top, bottom int) error) (nmse float64, err error) {
+	const chunk = 32 // rows
+	rows, cols := src.Dims()
+	rowBytes, err := dst.Type.Bytes(1, cols)
+	if err != nil {
+		return 0, err
+	}
 	if !src.Type.BadIsNotFinite() {
 		if err := src.Matrix().Validate(); err != nil {
 			return 0, err
@@ -70,13 +92,16 @@ func (e *Engine) convertTo(dst, src *formats.Tensor) (nmse float64, err error) {
 	}
 	var sum deviation.Sum
 	for top := 0; top < rows; top += slab {
-		bottom := min(top+slab, rows)
+		bottom, to := min(top+slab, rows), dst.Data
+		if take == nil {
+			to = to[top*rowBytes:]
+		}
 		chunks := (bottom - top + chunk - 1) / chunk
 		errs, sums := make([]error, chunks), make([]deviation.Sum, chunks)
 		e.pool.ForEach(chunks, func(i int) {
 			from := top + i*chunk
 			end := min(from+chunk, bottom)
-			sums[i], errs[i] = e.convertRows(dst.Data[from*rowBytes:end*rowBytes], dst.Type, src, from, end)
+			sums[i], errs[i] = e.convertRows(to[(from-top)*rowBytes:(end-top)*rowBytes], dst.Type, src, from, end)
 		})
 		e.release(src.Name)
 		for i, err := range errs {
@@ -85,6 +110,11 @@ func (e *Engine) convertTo(dst, src *formats.Tensor) (nmse float64, err error) {
 				return 0, cmp.Or(src.Matrix().Validate(), err)
 			}
 			sum.Add(sums[i])
+		}
+		if take != nil {
+			if err := take(top, bottom); err != nil {
+				return 0, err
+			}
 		}
 	}
 	return sum.NMSE(), nil

@@ -49,7 +49,7 @@ func (e *Engine) Try(w engine.Weight, rows []int, to *formats.Type) (engine.Tria
 		return nil, err
 	}
 	converted := formats.Tensor{Name: m.name, Type: to, Shape: picked.Shape, Data: t.mem.Bytes()}
-	if _, err = e.convertTo(&converted, &picked); err == nil {
+	if _, err = e.convertTo(&converted, &picked, nil); err == nil {
 		t.matrix, err = t.v.Pack(&converted, e.pool)
 	}
 	if err != nil {
