@@ -2,6 +2,7 @@ package main
 
 import (
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -73,15 +74,15 @@ func (f *benchFlags) suite() string {
 }
 
 // arguments are the flags that were given, but for those that say where it is
-// and how to report.
-func arguments(flags *pflag.FlagSet) (words []string) {
+// and how to report, and without some more.
+func arguments(flags *pflag.FlagSet, without ...string) (words []string) {
 	flags.Visit(func(flag *pflag.Flag) {
 		value := flag.Value.String()
 		if list, ok := flag.Value.(pflag.SliceValue); ok {
 			value = strings.Join(list.GetSlice(), ",")
 		}
 		switch {
-		case flag.Name == "output" || flag.Name == "json" || flag.Name == "all" || flag.Name == "host":
+		case flag.Name == "output" || flag.Name == "json" || flag.Name == "all" || flag.Name == "host" || slices.Contains(without, flag.Name):
 		case flag.NoOptDefVal == "":
 			words = append(words, "--"+flag.Name, value)
 		case value == flag.NoOptDefVal: // as --short, which needs no value

@@ -115,6 +115,7 @@ func (f *gateFlags) settings(cmd *cobra.Command, base, head string, o gate.Optio
 		results.Setting{Key: "base", Value: base},
 		results.Setting{Key: "head", Value: head},
 		results.Setting{Key: "command", Value: f.command(cmd)},
+		results.Setting{Key: comparisonKey, Value: f.command(cmd, unequal...)},
 		results.Setting{Key: "seed", Value: strconv.FormatUint(o.Seed, 10)},
 		results.Setting{Key: "budget", Value: f.budget.String()},
 		results.Setting{Key: "times", Value: "typical"}, // gates before November 2026 judged the best
@@ -123,9 +124,10 @@ func (f *gateFlags) settings(cmd *cobra.Command, base, head string, o gate.Optio
 	return slices.DeleteFunc(settings, func(s results.Setting) bool { return s.Key == "pkg" || s.Key == results.ClassesKey })
 }
 
-// command is a command line that does the same, wherever it reports to.
-func (f *gateFlags) command(cmd *cobra.Command) string {
-	return commandLine(slices.Concat([]string{"gate"}, arguments(cmd.Flags()), cmd.Flags().Args())...)
+// command is a command line that does the same, wherever it reports to, without some
+// flags.
+func (f *gateFlags) command(cmd *cobra.Command, without ...string) string {
+	return commandLine(slices.Concat([]string{"gate"}, arguments(cmd.Flags(), without...), cmd.Flags().Args())...)
 }
 
 // profileTime is how long a benchmark is profiled, on both sides together.

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
 
@@ -14,8 +13,11 @@ import (
 	"onebit/reports"
 )
 
-// unequal are the flags in which a gate may differ from one that it adds rounds to.
-var unequal = regexp.MustCompile(` --(?:(?:budget|profiles|resume) (?:'[^']*'|\S+)|(?:keep-going|prove|force)\b)`)
+// unequal are the flags in which a gate may differ from one that it adds rounds to:
+// comparisonKey is the setting that has all others.
+var unequal = []string{"budget", "profiles", "resume", "keep-going", "prove", "force"}
+
+const comparisonKey = "comparison"
 
 // resumable reads the finished gate of a folder to which rounds are to be added,
 // which is nil if there is none, and says in what it differs from this one.
@@ -28,12 +30,8 @@ func (f *gateFlags) resumable(cmd *cobra.Command, settings []results.Setting) (*
 		return nil, fmt.Errorf("--resume: %w", err)
 	}
 	now := gate.Results{Settings: settings}
-	for _, key := range []string{"base", "head", "command", "times", "cpu", "go-version"} {
-		was, is := before.Setting(key), now.Setting(key)
-		if key == "command" {
-			was, is = unequal.ReplaceAllString(was, ""), unequal.ReplaceAllString(is, "")
-		}
-		if was != is {
+	for _, key := range []string{"base", "head", comparisonKey, "times", "cpu", "go-version"} {
+		if was, is := before.Setting(key), now.Setting(key); was != is {
 			return nil, fmt.Errorf("--resume %s: its gate's %s is %q, and this one's is %q: rounds of both prove nothing together", f.resume, key, was, is)
 		}
 	}
