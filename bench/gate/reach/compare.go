@@ -106,9 +106,9 @@ func (d *digest) add(n int, inIface bool) {
 		d.number(int64(s.size))
 	}
 	d.Write(data)
-	d.relocs(n, func(_ int, r reloc) bool {
+	for r := range d.relocs(n) {
 		if r.kind == d.useType || r.kind == d.initOrder || isType && (r.kind&weak != 0 || r.offset >= limit) {
-			return true
+			continue
 		}
 		d.number(int64(r.offset), int64(r.size), int64(r.kind), r.add)
 		to, name := d.target(n, r)
@@ -121,8 +121,7 @@ func (d *digest) add(n int, inIface bool) {
 			t := d.symbol(to)
 			d.text(symbolKey(t.name, t.abi))
 		}
-		return true
-	})
+	}
 }
 
 // withoutMethods is a type's data without its methods, which are the end of it, and
@@ -131,12 +130,12 @@ func (d *digest) add(n int, inIface bool) {
 func (d *digest) withoutMethods(n int) []byte {
 	data := d.data(n)
 	end := len(data)
-	d.relocs(n, func(_ int, r reloc) bool {
+	for r := range d.relocs(n) {
 		if r.kind == d.methodOff {
 			end = min(end, int(r.offset)-4)
+			break
 		}
-		return r.kind != d.methodOff
-	})
+	}
 	for at := end - 16; at >= d.core; at -= 4 {
 		if binary.LittleEndian.Uint32(data[at+8:]) == uint32(end-at) {
 			data = slices.Clone(data[:end])

@@ -183,19 +183,19 @@ func (s *side) below() bool {
 // opens reports whether what a flood reached outside of Go itself has to do with
 // opening files. What Go's own packages do by themselves, as for time zones, does not
 // count.
-func (f *flood) opens() (found bool) {
+func (f *flood) opens() bool {
 	openers := f.openers()
 	for n, reached := range f.reached {
-		if found || !reached || f.archive(n).std {
+		if !reached || f.archive(n).std {
 			continue
 		}
-		f.relocs(n, func(_ int, r reloc) bool {
-			to, _ := f.target(n, r)
-			found = found || r.kind&weak == 0 && r.kind != f.useType && to >= 0 && openers[int32(to)]
-			return !found
-		})
+		for r := range f.relocs(n) {
+			if to, _ := f.target(n, r); to >= 0 && r.kind&weak == 0 && r.kind != f.useType && openers[int32(to)] {
+				return true
+			}
+		}
 	}
-	return found
+	return false
 }
 
 // opening are the functions by which all others of Go open files, or ask about them, and those that may do
@@ -216,12 +216,11 @@ func (p *program) openers() map[int32]bool {
 		if !p.archive(n).std || p.symbol(n).flags&flagType != 0 {
 			continue
 		}
-		p.relocs(n, func(_ int, r reloc) bool {
+		for r := range p.relocs(n) {
 			if to, _ := p.target(n, r); to >= 0 && r.kind&weak == 0 && r.kind != p.useType && r.kind != p.useIface && r.kind != p.initOrder {
 				from[int32(to)] = append(from[int32(to)], int32(n))
 			}
-			return true
-		})
+		}
 	}
 	p.leads = map[int32]bool{}
 	var queue []int32
@@ -254,18 +253,17 @@ func (f *flood) words() words {
 		if !reached || f.archive(n).std {
 			continue
 		}
-		f.relocs(n, func(_ int, r reloc) bool {
+		for r := range f.relocs(n) {
 			to, _ := f.target(n, r)
 			if to < 0 || !strings.HasPrefix(f.symbol(to).name, "go:string.") {
-				return true
+				continue
 			}
 			if text := string(f.data(to)); len(text) < 1<<10 {
 				for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '/' || r == '\\' }) {
 					found[word] = true
 				}
 			}
-			return true
-		})
+		}
 	}
 	return found
 }

@@ -112,12 +112,11 @@ func (f *flood) visit(n int32) {
 	init := strings.Contains(s.name, ".init")
 	var last reloc
 	var methods []reloc
-	f.relocs(int(n), func(_ int, r reloc) bool {
+	for r := range f.relocs(int(n)) {
 		before := last
 		last = r
 		switch kind := r.kind; {
 		case kind&weak != 0 && !init, kind == f.useType, kind == f.initOrder:
-			return true
 		case kind == f.methodOff:
 			if methods = append(methods, r); len(methods) == 3 {
 				if inIface {
@@ -127,29 +126,25 @@ func (f *flood) visit(n int32) {
 			} else if len(methods) == 1 {
 				methods[0].add = int64(before.offset) // where the name is
 			}
-			return true
 		case kind == f.useIface:
 			to, _ := f.target(int(n), r)
 			f.convert(f.ofItab(to))
-			return true
 		case kind == f.useIfaceMethod:
 			if to, _ := f.target(int(n), r); to >= 0 {
 				f.called[f.signatureAt(to, int32(r.add))] = true
 			}
-			return true
 		case kind == f.useNamedMethod:
 			if to, _ := f.target(int(n), r); to >= 0 {
 				f.byName[string(f.data(to))] = true
 			}
-			return true
+		default:
+			to, _ := f.target(int(n), r)
+			if inIface && to >= 0 && f.symbol(to).flags&flagType != 0 {
+				f.convert(to) // reflection gets from a type to its parts
+			}
+			f.mark(to)
 		}
-		to, _ := f.target(int(n), r)
-		if inIface && to >= 0 && f.symbol(to).flags&flagType != 0 {
-			f.convert(to) // reflection gets from a type to its parts
-		}
-		f.mark(to)
-		return true
-	})
+	}
 }
 
 // functions calls visit with each function that was reached, and with those that
@@ -180,17 +175,17 @@ func (f *flood) candidate(n int32, entry []reloc) {
 // signatureAt is the method whose name lies at an offset of a type's data, and
 // its type after it.
 func (f *flood) signatureAt(n int, offset int32) (s signature) {
-	f.relocs(n, func(_ int, r reloc) bool {
-		switch r.offset {
-		case offset:
+	for r := range f.relocs(n) {
+		switch {
+		case r.offset == offset:
 			s.name = f.targetName(n, r)
-		case offset + 4:
-			if r.size > 0 {
-				s.typ = f.targetName(n, r)
-			}
+		case r.offset == offset+4 && r.size > 0:
+			s.typ = f.targetName(n, r)
 		}
-		return s.name == "" || s.typ == ""
-	})
+		if s.name != "" && s.typ != "" {
+			break
+		}
+	}
 	return s
 }
 
@@ -200,13 +195,12 @@ func (f *flood) ofItab(n int) int {
 		return n
 	}
 	typ, seen := -1, 0
-	f.relocs(n, func(_ int, r reloc) bool {
-		if to, _ := f.target(n, r); to >= 0 && f.symbol(to).flags&flagType != 0 {
+	for r := range f.relocs(n) {
+		if to, _ := f.target(n, r); to >= 0 && f.symbol(to).flags&flagType != 0 && seen < 2 {
 			typ = to // the interface is first
 			seen++
 		}
-		return seen < 2
-	})
+	}
 	return typ
 }
 

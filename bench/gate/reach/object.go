@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"strconv"
 	"strings"
 )
@@ -197,19 +198,17 @@ func (o *object) data(i int) []byte {
 	return o.b[o.offset[blockData]+from : o.offset[blockData]+to]
 }
 
-// relocs calls f with each relocation of symbol i, in their order, until it
-// returns false.
-func (o *object) relocs(i int, f func(at int, r reloc) bool) {
+// relocs are the relocations of symbol i, in their order.
+func (o *object) relocs(i int) iter.Seq[reloc] {
 	from, to := o.between(blockRelocIndex, i)
-	for at := from; at < to; at++ {
-		if !f(int(at), o.reloc(int(at))) {
-			return
+	return func(yield func(reloc) bool) {
+		for at := from; at < to && yield(o.reloc(at)); at++ {
 		}
 	}
 }
 
-func (o *object) reloc(at int) reloc {
-	e := o.b[o.offset[blockRelocs]+uint32(at)*relocSize:]
+func (o *object) reloc(at uint32) reloc {
+	e := o.b[o.offset[blockRelocs]+at*relocSize:]
 	return reloc{
 		offset: int32(binary.LittleEndian.Uint32(e)), size: e[4], kind: binary.LittleEndian.Uint16(e[5:]),
 		add: int64(binary.LittleEndian.Uint64(e[7:])), of: binary.LittleEndian.Uint32(e[15:]), index: binary.LittleEndian.Uint32(e[19:]),

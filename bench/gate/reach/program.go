@@ -2,6 +2,7 @@ package reach
 
 import (
 	"fmt"
+	"iter"
 	"strings"
 )
 
@@ -113,9 +114,9 @@ func (p *program) data(n int) []byte {
 	return p.objects[i].data(n - p.first[i])
 }
 
-func (p *program) relocs(n int, f func(at int, r reloc) bool) {
+func (p *program) relocs(n int) iter.Seq[reloc] {
 	i := p.of[n]
-	p.objects[i].relocs(n-p.first[i], f)
+	return p.objects[i].relocs(n - p.first[i])
 }
 
 // inlined calls f with the functions that were inlined into a function.

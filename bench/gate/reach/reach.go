@@ -167,17 +167,18 @@ func (c *comparer) otherwise(path string, base, head *program) string {
 var locators = []string{"runtime.Caller", "runtime.Callers", "runtime.(*Func).FileLine", "runtime.FuncForPC", "runtime.CallersFrames"}
 
 // locates reports whether the module's part of a program asks where sources are.
-func (s *side) locates(p *program) (found bool) {
+func (s *side) locates(p *program) bool {
 	for n := range p.of {
-		if found || !s.owns(strings.TrimSuffix(p.archive(n).path, "_test")) {
+		if !s.owns(strings.TrimSuffix(p.archive(n).path, "_test")) {
 			continue
 		}
-		p.relocs(n, func(_ int, r reloc) bool {
-			found = found || slices.Contains(locators, p.targetName(n, r))
-			return !found
-		})
+		for r := range p.relocs(n) {
+			if slices.Contains(locators, p.targetName(n, r)) {
+				return true
+			}
+		}
 	}
-	return found
+	return false
 }
 
 // common are the names that another program knows too.

@@ -11,27 +11,20 @@ import (
 
 const functionValue = "·f"
 
-// mains are the symbols of the program's main package.
-func (p *program) mains(f func(n int)) {
-	for n := range p.of {
-		if p.archive(n).path == "main" {
-			f(n)
-		}
-	}
-}
-
 // benchmarks are the names of the program's benchmarks, without "Benchmark".
 func (p *program) benchmarks() (names []string) {
-	p.mains(func(n int) {
-		p.relocs(n, func(_ int, r reloc) bool {
+	for n := range p.of {
+		if p.archive(n).path != "main" {
+			continue
+		}
+		for r := range p.relocs(n) {
 			full := p.targetName(n, r)
 			_, name, ok := strings.Cut(strings.TrimSuffix(full[strings.LastIndexByte(full, '/')+1:], functionValue), ".Benchmark")
 			if ok && !strings.Contains(name, ".") && strings.HasSuffix(full, functionValue) && !slices.Contains(names, name) {
 				names = append(names, name)
 			}
-			return true
-		})
-	})
+		}
+	}
 	slices.Sort(names)
 	return names
 }
@@ -62,14 +55,13 @@ func (p *program) schedule() (names []string) {
 			continue
 		}
 		waits[s.name] += 0
-		p.relocs(n, func(_ int, r reloc) bool {
+		for r := range p.relocs(n) {
 			if r.kind == p.initOrder {
 				waits[s.name]++
 				on := p.targetName(n, r)
 				needed[on] = append(needed[on], s.name)
 			}
-			return true
-		})
+		}
 	}
 	var ready []string
 	for name, n := range waits {
