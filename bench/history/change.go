@@ -8,10 +8,9 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"github.com/aclements/go-moremath/stats"
+	"golang.org/x/sync/errgroup"
 )
 
 // Options say how changes are found.
@@ -73,7 +72,7 @@ func (h *History) Trends(ctx context.Context, opt Options) (*Trends, error) {
 	t := &Trends{Alpha: opt.alpha(), Levels: make([][]Segment, len(h.Series))}
 	found := make([][]split, len(h.Series))
 	tested := h.Tested()
-	err := h.each(ctx, func(i int) {
+	err := each(ctx, len(h.Series), func(i int) {
 		s := &h.Series[i]
 		found[i] = s.splits(ctx, opt.alpha(), tested, opt.Seed)
 		t.Levels[i] = s.segments(found[i])
@@ -94,18 +93,15 @@ func (h *History) Trends(ctx context.Context, opt Options) (*Trends, error) {
 	return t, nil
 }
 
-// each calls f for the number of each series, on all processors.
-func (h *History) each(ctx context.Context, f func(i int)) error {
-	var next atomic.Int64
-	var workers sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		workers.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(h.Series)) && ctx.Err() == nil; i = next.Add(1) - 1 {
-				f(int(i))
-			}
-		})
+// each calls f for 0 to n−1, on all processors, and returns ctx's error if that ends
+// first.
+func each(ctx context.Context, n int, f func(i int)) error {
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i := 0; i < n && ctx.Err() == nil; i++ {
+		group.Go(func() error { f(i); return nil })
 	}
-	workers.Wait()
+	_ = group.Wait() // none fails
 	return ctx.Err()
 }
 

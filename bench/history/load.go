@@ -9,10 +9,8 @@ import (
 	"io/fs"
 	"maps"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 	"unique"
@@ -159,29 +157,25 @@ type readFile struct {
 // readFiles reads files on all processors.
 func readFiles(ctx context.Context, paths []string, opt LoadOptions) ([]readFile, error) {
 	out := make([]readFile, len(paths))
-	var next, values atomic.Int64
-	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(paths)) {
+	var values atomic.Int64
+	err := each(ctx, len(paths), func(i int) {
+		if values.Load() > mostValues {
+			return
+		}
 		r := &reader{units: opt.wants}
 		if opt.Filter != "" {
-			r.filter, _ = benchproc.NewFilter(opt.Filter) // which has been parsed before; each worker needs its own
+			r.filter, _ = benchproc.NewFilter(opt.Filter) // which has been parsed before; each file needs its own
 		}
-		workers.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(paths)) && ctx.Err() == nil && values.Load() <= mostValues; i = next.Add(1) - 1 {
-				out[i].file, out[i].err = r.read(ctx, paths[i])
-				if out[i].file != nil {
-					for _, run := range out[i].runs {
-						values.Add(int64(len(run.values)))
-					}
-				}
+		if out[i].file, out[i].err = r.read(ctx, paths[i]); out[i].file != nil {
+			for _, run := range out[i].runs {
+				values.Add(int64(len(run.values)))
 			}
-		})
-	}
-	workers.Wait()
+		}
+	})
 	if values.Load() > mostValues {
 		return nil, fmt.Errorf("more than %d values: a --filter or one --unit makes them fewer", mostValues)
 	}
-	return out, ctx.Err()
+	return out, err
 }
 
 // wants reports whether values in a unit are read. The direction of a unit that

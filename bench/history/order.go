@@ -201,21 +201,14 @@ func (r Repository) Commits(ctx context.Context, commits []string) (map[string]C
 		for _, hash := range full {
 			wanted[hash] = true
 		}
-		err := r.git(ctx, ask.String(), func(out io.Reader) error {
-			in := bufio.NewScanner(out)
-			in.Buffer(nil, 1<<20)
-			for place := 0; in.Scan(); place++ {
-				part := strings.SplitN(in.Text(), "\x00", 3)
-				if len(part) != 3 || !wanted[part[0]] {
-					continue
-				}
-				seconds, err := strconv.ParseInt(part[1], 10, 64)
-				if err != nil {
-					return err
-				}
-				byHash[part[0]] = Commit{part[0], place, time.Unix(seconds, 0).UTC(), term.Text(part[2])}
+		err := r.git(ctx, ask.String(), func(place int, line string) error {
+			part := strings.SplitN(line, "\x00", 3)
+			if len(part) != 3 || !wanted[part[0]] {
+				return nil
 			}
-			return in.Err()
+			seconds, err := strconv.ParseInt(part[1], 10, 64)
+			byHash[part[0]] = Commit{part[0], place, time.Unix(seconds, 0).UTC(), term.Text(part[2])}
+			return err
 		}, "log", "--topo-order", "--reverse", "--no-show-signature", "--format=%H%x00%ct%x00%s", "--stdin")
 		if err != nil {
 			return nil, err
@@ -233,14 +226,11 @@ func (r Repository) Commits(ctx context.Context, commits []string) (map[string]C
 // resolve returns the full hashes of commits that the repository has.
 func (r Repository) resolve(ctx context.Context, commits []string) (map[string]string, error) {
 	full := make(map[string]string)
-	err := r.git(ctx, strings.Join(commits, "^{commit}\n")+"^{commit}\n", func(out io.Reader) error {
-		in := bufio.NewScanner(out)
-		for i := 0; in.Scan(); i++ {
-			if hash, kind, _ := strings.Cut(in.Text(), " "); i < len(commits) && kind == "commit" {
-				full[commits[i]] = hash
-			}
+	err := r.git(ctx, strings.Join(commits, "^{commit}\n")+"^{commit}\n", func(i int, line string) error {
+		if hash, kind, _ := strings.Cut(line, " "); i < len(commits) && kind == "commit" {
+			full[commits[i]] = hash
 		}
-		return in.Err()
+		return nil
 	}, "cat-file", "--batch-check=%(objectname) %(objecttype)")
 	return full, err
 }
@@ -277,15 +267,16 @@ func (r Repository) Between(ctx context.Context, after, upTo string) (int, error
 	if !hexDigits.MatchString(after) || !hexDigits.MatchString(upTo) {
 		return 0, nil
 	}
-	err := r.git(ctx, "", func(out io.Reader) error {
-		_, err := fmt.Fscan(out, &n)
+	err := r.git(ctx, "", func(_ int, line string) (err error) {
+		n, err = strconv.Atoi(line)
 		return err
 	}, "rev-list", "--count", after+".."+upTo)
 	return n, err
 }
 
-// git runs git with an input and hands its output to read.
-func (r Repository) git(ctx context.Context, input string, read func(io.Reader) error, args ...string) error {
+// git runs git with an input and hands the lines of its output to read, as they come,
+// until that fails.
+func (r Repository) git(ctx context.Context, input string, read func(number int, line string) error, args ...string) error {
 	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", r.Dir}, args...)...)
 	cmd.Stdin = strings.NewReader(input)
 	var complaint bytes.Buffer
@@ -297,7 +288,12 @@ func (r Repository) git(ctx context.Context, input string, read func(io.Reader) 
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("git %s: %w", args[0], err)
 	}
-	readErr := read(out)
+	var unread error
+	lines := bufio.NewScanner(out)
+	lines.Buffer(nil, 1<<20)
+	for i := 0; unread == nil && lines.Scan(); i++ {
+		unread = read(i, lines.Text())
+	}
 	_, _ = io.Copy(io.Discard, out) // or git waits
 	if err := cmd.Wait(); err != nil {
 		if ctx.Err() != nil {
@@ -305,5 +301,5 @@ func (r Repository) git(ctx context.Context, input string, read func(io.Reader) 
 		}
 		return fmt.Errorf("git %s in %s: %s", args[0], r.Dir, term.Text(cmp.Or(strings.TrimSpace(complaint.String()), err.Error())))
 	}
-	return readErr
+	return cmp.Or(unread, lines.Err())
 }

@@ -25,7 +25,7 @@ func (h *History) Shuffled(ctx context.Context, n int, opt Options) (Shuffles, e
 		shuffled := h.shuffled(rng.Perm(len(h.Points)))
 		seed, tested := rng.Uint64(), shuffled.Tested()
 		var alarmed atomic.Bool
-		err := shuffled.each(ctx, func(i int) {
+		err := each(ctx, len(shuffled.Series), func(i int) {
 			s := &shuffled.Series[i]
 			if !alarmed.Load() && s.tested() && len(s.splits(ctx, opt.alpha(), tested, seed)) > 0 {
 				alarmed.Store(true)
