@@ -11,27 +11,23 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// A chart draws one question's answer, as figures: one per format or task, or none if the results
+// A chart draws one question's answer about a report, as figures: one per format or task, or none if the results
 // don't hold what it shows.
-type chart struct {
+type chart[R any] struct {
 	order   int    // where it stands in the report
 	name    string // start of its files' names
 	heading string
 	about   string // how to read its figures
-	models  bool   // whether it shows whole models, and not kernels
-	figures func(d *digest) []*figure.Figure
+	figures func(R) []*figure.Figure
 }
 
-var chartRegistry []chart
+// Charts are those of one kind of report.
+type charts[R any] []chart[R]
 
-// registerChart is called by the init function of each chart's file.
-func registerChart(c chart) { chartRegistry = append(chartRegistry, c) }
-
-// charts returns the registered charts in their order of appearance.
-func charts() []chart {
-	all := slices.Clone(chartRegistry)
-	slices.SortFunc(all, func(a, b chart) int { return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.name, b.name)) })
-	return all
+// Add is called by the init function of each chart's file.
+func (c *charts[R]) Add(one chart[R]) {
+	*c = append(*c, one)
+	slices.SortFunc(*c, func(a, b chart[R]) int { return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.name, b.name)) })
 }
 
 // maxFigures is how many figures of a chart are drawn, and maxHeight how high they may be together if
@@ -41,21 +37,19 @@ const (
 	maxHeight  = 20000
 )
 
-// charts has a section for each chart of models, or of kernels, that has something to show.
-func (d *digest) charts(models bool) []doc.Part {
+// sections has a section for each chart that has something to show of a report, with the source below its figures.
+func (c charts[R]) sections(of R, source []string) []doc.Part {
 	var all []doc.Part
-	for _, c := range charts() {
-		if c.models == models {
-			if s := c.section(c.figures(d), d.source()); s != nil {
-				all = append(all, s)
-			}
+	for _, one := range c {
+		if s := one.section(one.figures(of), source); s != nil {
+			all = append(all, s)
 		}
 	}
 	return all
 }
 
 // section has a chart's figures, with the source below each; nil if there is none.
-func (c chart) section(figures []*figure.Figure, source []string) *doc.Section {
+func (c chart[R]) section(figures []*figure.Figure, source []string) *doc.Section {
 	shown := enough(figures)
 	if len(shown) == 0 {
 		return nil

@@ -14,15 +14,15 @@ import (
 )
 
 func init() {
-	registerChart(chart{
-		order: 2, name: "depth", heading: "Speed against depth", models: true,
+	modelCharts.Add(chart[*modelReport]{
+		order: 2, name: "depth", heading: "Speed against depth",
 		about: "Across: how many tokens the model has read before the test begins. Attention reads the keys and values of all of them, so a long " +
 			"text is slower; the steeper the line, the dearer.",
 		figures: depthFigures,
 	})
 }
 
-func depthFigures(d *digest) []*figure.Figure {
+func depthFigures(d *modelReport) []*figure.Figure {
 	var figures []*figure.Figure
 	for _, m := range d.models {
 		for _, test := range m.deepTests() {
@@ -60,7 +60,7 @@ func (m *model) deepTests() []string {
 	return slices.DeleteFunc(tests, func(test string) bool { return len(depths[test]) < 2 })
 }
 
-func depthFigure(d *digest, m *model, test string) *figure.Figure {
+func depthFigure(d *modelReport, m *model, test string) *figure.Figure {
 	var cases []*caseStats
 	var depths, rates []float64
 	for _, c := range m.alone() {
@@ -101,7 +101,7 @@ func depthLine(cases []*caseStats, variant string) [][2]float64 {
 }
 
 // depthReading says what the deepest test leaves of the speed of the fastest that ran at several depths.
-func (d *digest) depthReading(m *model, cases []*caseStats) string {
+func (d *modelReport) depthReading(m *model, cases []*caseStats) string {
 	all := panels(cases)
 	p := all[len(all)-1]
 	for _, name := range m.fastestFirst() {

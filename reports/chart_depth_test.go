@@ -36,7 +36,7 @@ func TestDepthVerdict(t *testing.T) {
 		{"a tie", deepRun(1e5, 0.02), "m's decoding is as fast as this run can tell, at "},
 		{"one depth", "BenchmarkModel/model=m/variant=v/test=tg8/threads=2 1 5 ns/op 8 tok/s\n", ""},
 	} {
-		d := newDigest(fixture(t, []byte(c.text)))
+		d := newModelReport(newDigest(fixture(t, []byte(c.text))))
 		s, ok := d.fastest(d.models[0])
 		if !ok {
 			t.Fatal("nobody leads")
@@ -45,7 +45,7 @@ func TestDepthVerdict(t *testing.T) {
 		if !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
-		if advice := firstText(d.screens()[0]); !strings.Contains(advice, got) {
+		if advice := firstText(docOf(t, d.res).First[0]); !strings.Contains(advice, got) {
 			t.Errorf("%s: the first screen says %q", c.name, advice)
 		}
 		if c.name == "a tie" && strings.Contains(got, "longer") {
@@ -56,7 +56,7 @@ func TestDepthVerdict(t *testing.T) {
 
 // The chart says the same, and what was repeated.
 func TestDepthReading(t *testing.T) {
-	d := newDigest(fixture(t, []byte("depth-computed: 512\n"+deepRun(8e6, 0))))
+	d := newModelReport(newDigest(fixture(t, []byte("depth-computed: 512\n"+deepRun(8e6, 0)))))
 	figures := depthFigures(d)
 	if len(figures) != 2 {
 		t.Fatalf("%d figures, want those of decoding and of the prompt", len(figures))

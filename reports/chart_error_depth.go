@@ -13,15 +13,15 @@ import (
 )
 
 func init() {
-	registerChart(chart{
-		order: 6, name: "error-depth", heading: "Error against depth", models: true,
+	modelCharts.Add(chart[*modelReport]{
+		order: 6, name: "error-depth", heading: "Error against depth",
 		about: "The error of each block against the reference engine, on a logarithmic axis. Isolated: the block got the reference's own input, so this is " +
 			"what it adds by itself. Accumulated: it got the variant's own stream, so this is what has come together. Variants that compute the same numbers share a line.",
 		figures: errorDepthFigures,
 	})
 }
 
-func errorDepthFigures(d *digest) []*figure.Figure {
+func errorDepthFigures(d *modelReport) []*figure.Figure {
 	var figures []*figure.Figure
 	for _, m := range d.models {
 		var stream []errorPanel
@@ -64,7 +64,7 @@ func inBlocks(all []errorSeries) []errorSeries {
 }
 
 // errorDepthFigure draws panels on common axes; nil if all of them are empty.
-func errorDepthFigure(d *digest, m *model, name, heading string, columns int, parts []errorPanel) *figure.Figure {
+func errorDepthFigure(d *modelReport, m *model, name, heading string, columns int, parts []errorPanel) *figure.Figure {
 	parts = slices.DeleteFunc(parts, func(p errorPanel) bool { return len(p.series) == 0 })
 	if len(parts) == 0 {
 		return nil

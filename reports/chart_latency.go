@@ -12,7 +12,7 @@ import (
 )
 
 func init() {
-	registerChart(chart{
+	kernelCharts.Add(chart[kernelReport]{
 		order: 10, name: "latency", heading: "Latency by variant",
 		about: "Each row is a variant, fastest on top. The mark is the median time of one operation, each thin stroke a sample. The bar with caps is where the median of the next " +
 			"run is expected within minutes, with a chance of 95 %; where only one process was measured, it is the 95 % interval of that process's median, and the next run may lie " +
@@ -42,7 +42,7 @@ func spreadOver[T any](all []T, most int) []T {
 // tasksInFigure bounds the height of a figure, whatever a results file holds.
 const tasksInFigure = 8
 
-func latencyFigures(d *digest) []*figure.Figure {
+func latencyFigures(d kernelReport) []*figure.Figure {
 	var figures []*figure.Figure
 	drawn := 0
 	for _, family := range d.families() {
@@ -67,7 +67,7 @@ func untimed(t *task) bool {
 }
 
 // latencyFigure shows some of a family's tasks below each other.
-func latencyFigure(d *digest, f *family, tasks []*task) *figure.Figure {
+func latencyFigure(d kernelReport, f *family, tasks []*task) *figure.Figure {
 	names := variants(f.cases)
 	fastestFirst(names, f.cases)
 	last := tasks[len(tasks)-1] // the largest
@@ -100,7 +100,7 @@ const muchSlower = 12
 var beyondAxis = fmt.Sprintf("→ beyond the axis: it ends at %d times the fastest of each panel, so that slower variants leave room for the others.", muchSlower)
 
 // latencyPanels draws the conditions of one task, on a common axis; cut says that some lie beyond it.
-func (d *digest) latencyPanels(t *task, conditions []panel, names []string) (rows [][]*figure.Panel, cut bool) {
+func (d kernelReport) latencyPanels(t *task, conditions []panel, names []string) (rows [][]*figure.Panel, cut bool) {
 	var values []float64
 	for _, p := range conditions {
 		cases := in(p, t.cases)
@@ -130,12 +130,12 @@ func (d *digest) latencyPanels(t *task, conditions []panel, names []string) (row
 	return figure.Arrange(drawn, figure.PanelsInRow), cut
 }
 
-func (d *digest) addLatency(p *figure.Panel, c *caseStats, names []string) {
+func (d kernelReport) addLatency(p *figure.Panel, c *caseStats, names []string) {
 	s, ok := c.stats[results.NsPerOp]
 	if !ok {
 		return
 	}
-	row := figure.RowAt(indexOf(names, c.variant), len(names))
+	row := figure.RowAt(slices.Index(names, c.variant), len(names))
 	series := d.marks[c.variant]
 	color := figure.Color(figure.Series(series))
 	lo, hi := slices.Min(s.values), slices.Max(s.values)
@@ -166,7 +166,7 @@ func fastestFirst(names []string, cases []*caseStats) {
 }
 
 // latencyReading says who is fastest under the last condition, which is that of most threads.
-func (d *digest) latencyReading(t *task) string {
+func (d kernelReport) latencyReading(t *task) string {
 	all := d.measured(panels(t.cases))
 	s, ok := d.rank(t, all[len(all)-1])
 	if !ok {
@@ -178,7 +178,7 @@ func (d *digest) latencyReading(t *task) string {
 		text += fmt.Sprintf(", tied with %s", namesOf(s.fastest()[1:]))
 	case len(s.ranked) > 1:
 		next := s.ranked[1]
-		ratio, spread := versus(s, 1)
+		ratio, spread := s.versus(1)
 		text += fmt.Sprintf("; next %s, %s that%s", next.variant, ratio, textIf(spread != "", " ("+spread+")"))
 	}
 	return text + "."

@@ -10,8 +10,8 @@ import (
 )
 
 func init() {
-	registerChart(chart{
-		order: 3, name: "memory", heading: "Peak memory by phase", models: true,
+	modelCharts.Add(chart[*modelReport]{
+		order: 3, name: "memory", heading: "Peak memory by phase",
 		about: "Each bar is the peak of a process that did nothing but this test. Its file part is pages of the mapped model, which the system can take " +
 			"back and read again; its anonymous part is the program's own: packed weights, KV cache, buffers. Both are of the moment of the peak, so they add up to it, but for what no look caught.",
 		figures: memoryFigures,
@@ -25,7 +25,7 @@ const (
 	roleRest      = figure.Muted
 )
 
-func memoryFigures(d *digest) []*figure.Figure {
+func memoryFigures(d *modelReport) []*figure.Figure {
 	var figures []*figure.Figure
 	for _, m := range d.models {
 		if f := phasesFigure(m); f != nil {

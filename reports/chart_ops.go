@@ -10,12 +10,13 @@ import (
 	"onebit/bench/names"
 	"onebit/bench/noise"
 	"onebit/bench/results"
+	"onebit/reports/doc"
 	"onebit/reports/figure"
 )
 
 func init() {
-	registerChart(chart{
-		order: 4, name: "ops", heading: "Time by operation", models: true,
+	modelCharts.Add(chart[*modelReport]{
+		order: 4, name: "ops", heading: "Time by operation",
 		about: "Where the time of one token, or one prompt, goes: each bar is cut at its operations, the dearest first. The second kind of figure takes the " +
 			"blocks apart: equal blocks should look alike, one that does not was disturbed or is not equal.",
 		figures: opsFigures,
@@ -25,7 +26,7 @@ func init() {
 // blockPanels is how many variants' blocks stand side by side.
 const blockPanels = 3
 
-func opsFigures(d *digest) []*figure.Figure {
+func opsFigures(d *modelReport) []*figure.Figure {
 	var figures []*figure.Figure
 	for _, m := range d.models {
 		for i, p := range m.profiles {
@@ -178,6 +179,19 @@ func (p *profile) passes(variant string) (n int, lo, hi float64) {
 		return 0, 0, 0
 	}
 	return len(totals), noise.Percentile(totals, 25), noise.Percentile(totals, 75)
+}
+
+// opBlocks shows the blocks of a test, such as tg128, in each model that ran it.
+func opBlocks(d *digest, test string) []doc.Part {
+	var all []doc.Part
+	for _, m := range newModelReport(d).models {
+		for _, p := range m.profiles {
+			if p.test == test {
+				all = append(all, &doc.Figure{Figure: opBlocksFigure(m, p)})
+			}
+		}
+	}
+	return all
 }
 
 // opBlocksFigure shows the blocks of the fastest variants; nil if there are none.

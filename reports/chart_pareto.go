@@ -13,7 +13,7 @@ import (
 )
 
 func init() {
-	registerChart(chart{
+	kernelCharts.Add(chart[kernelReport]{
 		order: 6, name: "error-speed", heading: "Error against speed",
 		about: "Right is faster, down is more accurate; both are geometric means over shapes. All formats and activation schemes are here: variants of a format and scheme " +
 			"whose errors are equal, as those of all integer variants are to the last bit, share a point, that of the fastest. The error is that against the exact product of " +
@@ -27,7 +27,7 @@ func init() {
 var kernelErrorUnits = []string{results.NMSE, results.KLD}
 
 // paretoFigures is one figure of all products.
-func paretoFigures(d *digest) []*figure.Figure {
+func paretoFigures(d kernelReport) []*figure.Figure {
 	if t := d.errorSpeed(); t != nil {
 		return []*figure.Figure{tradeFigure(t)}
 	}
@@ -35,7 +35,7 @@ func paretoFigures(d *digest) []*figure.Figure {
 }
 
 // errorSpeed is what speed costs in error; nil if no error was measured.
-func (d *digest) errorSpeed() *trade {
+func (d kernelReport) errorSpeed() *trade {
 	families := slices.DeleteFunc(d.families(), func(f *family) bool { return f.base == names.BaseModel || f.tasks[0].ops == 0 })
 	for _, unit := range kernelErrorUnits {
 		var cases []*caseStats
@@ -111,7 +111,7 @@ func (f *family) tradePoints(p panel, unit string, series int) []tradePoint {
 		if variant, _, _ := strings.Cut(name, " "); variant != "" {
 			full += ", " + variant
 		}
-		points = append(points, tradePoint{tradeoff: tradeoff{name, speed, e}, text: full, short: strings.TrimSuffix(f.title()+", "+schemes[name], ", "), series: series, lo: e, hi: e})
+		points = append(points, tradePoint{variant: name, speed: speed, error: e, text: full, short: strings.TrimSuffix(f.title()+", "+schemes[name], ", "), series: series, lo: e, hi: e})
 	}
 	return fastestOfEach(points, func(q tradePoint) string { return schemes[q.variant] })
 }

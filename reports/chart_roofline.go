@@ -16,7 +16,7 @@ import (
 )
 
 func init() {
-	registerChart(chart{
+	kernelCharts.Add(chart[kernelReport]{
 		order: 20, name: "roofline", heading: "Roofline",
 		about: "Across: multiply-adds per byte of packed weights, a property of the format and its layout. Up: multiply-adds per second, higher is faster. The roof is what reading " +
 			"alone allows: the read bandwidth measured in the same rounds, over as many bytes, with as many threads and from the same cache. Each layout " +
@@ -38,7 +38,7 @@ const mostRooflines = 6
 
 // rooflineFigures draws each shape's products, the largest first: its weights are the likeliest to come
 // from memory.
-func rooflineFigures(d *digest) []*figure.Figure {
+func rooflineFigures(d kernelReport) []*figure.Figure {
 	var shapes []string
 	largest := make(map[string]float64)
 	for _, t := range d.tasks {
@@ -76,7 +76,7 @@ type roofline struct {
 // farBelow is how many times slower than the fastest a variant is no longer drawn.
 const farBelow = 20
 
-func (d *digest) newRoofline(shape string, roofs map[readKey]float64) *roofline {
+func (d kernelReport) newRoofline(shape string, roofs map[readKey]float64) *roofline {
 	r := &roofline{points: make(map[panel][]rooflinePoint)}
 	tasks := slices.DeleteFunc(slices.Clone(d.tasks), func(t *task) bool { return t.shape != shape || t.base != names.BaseMatVec })
 	var cases []*caseStats
@@ -148,7 +148,7 @@ func readKeyOf(c *caseStats, bytes string) readKey {
 }
 
 // readRoofs are the bandwidths of the cases that only read.
-func (d *digest) readRoofs() map[readKey]float64 {
+func (d kernelReport) readRoofs() map[readKey]float64 {
 	roofs := make(map[readKey]float64)
 	for _, c := range d.cases {
 		if rate, ok := c.center(results.ReadRate); ok && c.name.Base == names.BaseRead {
@@ -158,7 +158,7 @@ func (d *digest) readRoofs() map[readKey]float64 {
 	return roofs
 }
 
-func (d *digest) rooflineFigure(shape string, roofs map[readKey]float64) *figure.Figure {
+func (d kernelReport) rooflineFigure(shape string, roofs map[readKey]float64) *figure.Figure {
 	r := d.newRoofline(shape, roofs)
 	if len(r.shown) == 0 {
 		return nil

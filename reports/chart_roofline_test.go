@@ -14,7 +14,7 @@ import (
 // the tables give. Formats of one intensity were spread apart, so that some lay on a roof they did not
 // reach.
 func TestRooflineAgreesWithTable(t *testing.T) {
-	d := newDigest(fixture(t, small().results()))
+	d := kernelReport{newDigest(fixture(t, small().results()))}
 	looked := 0
 	for _, task := range d.tasks {
 		r := d.newRoofline(task.shape, d.readRoofs())
@@ -62,7 +62,7 @@ func TestRooflineOwnRoof(t *testing.T) {
 		}
 	}
 	text.WriteString("BenchmarkMatVec/format=f/variant=slow/rows=100/cols=80/threads=1 1 100000 ns/op 0.1 %roof 1000 packed-B\n")
-	d := newDigest(fixture(t, []byte(text.String())))
+	d := kernelReport{newDigest(fixture(t, []byte(text.String())))}
 	r := d.newRoofline("100×80", d.readRoofs())
 	for _, p := range r.shown {
 		for _, q := range r.points[p] {
@@ -87,7 +87,7 @@ func TestRooflineOwnRoof(t *testing.T) {
 func TestAboveTheRoof(t *testing.T) {
 	const line = "BenchmarkMatVec/format=f/variant=v/rows=2/cols=4/threads=1 1 5 ns/op %d %%roof 2 packed-B\nBenchmarkRead/format=f/rows=2/cols=4/bytes=2/threads=1 1 5 ns/op 1e9 read-B/s\n"
 	for share, want := range map[int]bool{99: false, 130: true} {
-		d := newDigest(fixture(t, fmt.Appendf(nil, line, share)))
+		d := kernelReport{newDigest(fixture(t, fmt.Appendf(nil, line, share)))}
 		notes := strings.Join(d.rooflineFigure("2×4", d.readRoofs()).Notes, " ")
 		if strings.Contains(notes, "More than 100 % of the roof") != want {
 			t.Errorf("at %d %%: notes %q", share, notes)

@@ -15,13 +15,9 @@ const aboutThreads = "Across: how many threads share the work. Up: how many time
 	"would be if every thread counted in full. The efficiency is the part of the dashed line that is reached: it falls where threads share a " +
 	"memory that one of them nearly uses up, wait for each other, or have no core of their own."
 
-func init() {
-	for _, models := range []bool{false, true} {
-		registerChart(chart{
-			order: 15, name: "threads", heading: "Speed-up by threads", about: aboutThreads, models: models,
-			figures: func(d *digest) []*figure.Figure { return threadsFigures(d, models) },
-		})
-	}
+// threadsChart is the chart of speed-ups in one kind of report; figures has those of its tasks.
+func threadsChart[R any](figures func(R) []*figure.Figure) chart[R] {
+	return chart[R]{order: 15, name: "threads", heading: "Speed-up by threads", about: aboutThreads, figures: figures}
 }
 
 // sweepLeast is from how many numbers of threads on there is a curve to draw.

@@ -10,8 +10,8 @@ import (
 )
 
 func init() {
-	registerChart(chart{
-		order: 5, name: "trade", heading: "The cost of speed in memory and error", models: true,
+	modelCharts.Add(chart[*modelReport]{
+		order: 5, name: "trade", heading: "The cost of speed in memory and error",
 		about: "Right is faster, down is better: less memory, or less error. A model's converted heads stand beside it. Variants whose errors are equal share a point, that of the " +
 			"fastest. Ringed points are beaten in one respect only by giving up the other.",
 		figures: tradeFigures,
@@ -19,7 +19,7 @@ func init() {
 }
 
 // tradeFigures shows each model's decode speed, or that of its prompt, against its memory and its error.
-func tradeFigures(d *digest) []*figure.Figure {
+func tradeFigures(d *modelReport) []*figure.Figure {
 	var figures []*figure.Figure
 	for _, group := range d.modelsWithHeads() {
 		for _, t := range []*trade{d.memoryTrade(group), d.errorTrade(group)} {
@@ -33,7 +33,7 @@ func tradeFigures(d *digest) []*figure.Figure {
 
 // modelsWithHeads groups the models that differ in their heads alone: the name of one with a converted
 // head ends in + and its format.
-func (d *digest) modelsWithHeads() [][]*model {
+func (d *modelReport) modelsWithHeads() [][]*model {
 	var groups [][]*model
 	for _, m := range d.models {
 		i := slices.IndexFunc(groups, func(g []*model) bool { return g[0].withoutHead() == m.withoutHead() })
@@ -62,7 +62,7 @@ func (m *model) rated() *task {
 }
 
 // tradeOf makes a point of each run of the models whose cost is known.
-func (d *digest) tradeOf(group []*model, name, what, unit string, cost func(*model, *run, *tradePoint) bool) *trade {
+func (d *modelReport) tradeOf(group []*model, name, what, unit string, cost func(*model, *run, *tradePoint) bool) *trade {
 	rated := ""
 	var cases []*caseStats
 	for _, m := range group {
@@ -85,7 +85,7 @@ func (d *digest) tradeOf(group []*model, name, what, unit string, cost func(*mod
 	return t
 }
 
-func (d *digest) pointsOf(m *model, p panel, cost func(*model, *run, *tradePoint) bool) []tradePoint {
+func (d *modelReport) pointsOf(m *model, p panel, cost func(*model, *run, *tradePoint) bool) []tradePoint {
 	var points []tradePoint
 	t := m.rated()
 	for _, r := range m.runs {
@@ -105,7 +105,7 @@ func (d *digest) pointsOf(m *model, p panel, cost func(*model, *run, *tradePoint
 	return points
 }
 
-func (d *digest) memoryTrade(group []*model) *trade {
+func (d *modelReport) memoryTrade(group []*model) *trade {
 	t := d.tradeOf(group, "memory-speed", "peak memory", results.PeakRSS, func(_ *model, r *run, q *tradePoint) bool {
 		c := r.peak()
 		if c == nil {
@@ -121,7 +121,7 @@ func (d *digest) memoryTrade(group []*model) *trade {
 
 // errorTrade is drawn in the first measure of error that any run has. Perplexity is none: that of random
 // weights says nothing, and that of others depends on the text.
-func (d *digest) errorTrade(group []*model) *trade {
+func (d *modelReport) errorTrade(group []*model) *trade {
 	var t *trade
 	for _, unit := range modelErrorUnits {
 		if unit == results.Perplexity {

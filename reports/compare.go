@@ -480,28 +480,6 @@ func coarseCases(cases []noise.Compared) func(noise.Compared) bool {
 	return func(p noise.Compared) bool { return p.New.Center > noise.FarBehind*fastest[work(p)] }
 }
 
-// familyOf names the cases that one change of the program is likely to meet together: those of a variant
-// in one format or model, "avx2 of i2_s". It is "" for a benchmark that has no variant.
-func familyOf(n results.Name) string {
-	variant := n.Get(names.Variant)
-	if variant == "" {
-		return ""
-	}
-	words := []string{variant}
-	for _, key := range []string{names.Act, names.Packing, names.Engine} {
-		if v := n.Get(key); v != "" {
-			words = append(words, v)
-		}
-	}
-	if subject := names.SubjectOf(n); subject != "" {
-		words = append(words, "of", subject)
-	}
-	if n.Base != names.BaseMatVec && n.Base != names.BaseModel {
-		words = append(words, "in", n.Base)
-	}
-	return strings.Join(words, " ")
-}
-
 // A pairing is the cases of two files in one unit.
 type pairing struct {
 	both             []noise.Compared // in the order of names
@@ -604,7 +582,7 @@ func (c ceilings) of(n results.Name) []float64 {
 		kept := c.keep(func(o results.Name) bool { return o.Base == base && o.Get(names.Threads) == n.Get(names.Threads) })
 		cache := n.Get(names.Cache)
 		if base == names.BaseRead {
-			kept = kept.keep(func(o results.Name) bool { return o.Get(names.Cache) == orDefault(cache, names.Cold) })
+			kept = kept.keep(func(o results.Name) bool { return o.Get(names.Cache) == cmp.Or(cache, names.Cold) })
 		}
 		for _, key := range []string{names.Model, names.Rows, names.Cols} {
 			if same := kept.keep(func(o results.Name) bool { return o.Get(key) == n.Get(key) }); len(same) > 0 {

@@ -336,7 +336,7 @@ var tellingSettings = []string{"cpu", "commit", "go-version", "gomaxprocs", "gov
 // settingText is a setting without the reason why it is not known.
 func settingText(value string) string {
 	value, _, _ = strings.Cut(value, ": ")
-	return orDefault(value, "not said")
+	return cmp.Or(value, "not said")
 }
 
 func (c *Comparison) coverage() string {

@@ -26,7 +26,7 @@ func (m *model) alone() []*caseStats {
 
 // descend compares the ends of what cases of one variant and test measured; false if they are of fewer than
 // two depths.
-func (d *digest) descend(cases []*caseStats) (x descent, ok bool) {
+func (d *modelReport) descend(cases []*caseStats) (x descent, ok bool) {
 	timed := slices.DeleteFunc(slices.Clone(cases), func(c *caseStats) bool {
 		_, measured := c.center(results.NsPerOp) // which depths are compared by
 		v, ok := c.center(results.TokenRate)
@@ -66,7 +66,7 @@ func (x descent) cost() string {
 
 // depthVerdict says what a long text leaves of the speed of a model's winner: of decoding, and of reading a
 // prompt. It is "" where nothing was measured at several depths.
-func (d *digest) depthVerdict(m *model, s *ranking) string {
+func (d *modelReport) depthVerdict(m *model, s *ranking) string {
 	who := s.best().variant
 	of := func(kind string) (descent, bool) {
 		t := m.test(kind)
@@ -102,7 +102,7 @@ func (d *digest) depthVerdict(m *model, s *ranking) string {
 }
 
 // computedText says where the tokens before a test came from, if most were not computed.
-func (d *digest) computedText() string {
+func (d *modelReport) computedText() string {
 	n := d.res.Setting(results.ComputedKey)
 	return textIf(n != "", "At most "+n+" of the tokens before a test were computed; behind them their keys and values repeat, which take attention as long as others.")
 }

@@ -20,7 +20,6 @@ type digest struct {
 	units  []string // units with a value: onebit's in their order, then the others by name
 	floors noise.Floors
 	tasks  []*task
-	models []*model
 	marks  map[string]int // variant → series of its colour and shape
 	byBase map[string][]*caseStats
 }
@@ -92,7 +91,13 @@ type task struct {
 	cases   []*caseStats
 }
 
-func newDigest(res *results.Set) *digest {
+// newDigest is that of one machine's results; warnings are more about their files.
+func newDigest(res *results.Set, warnings ...string) *digest {
+	if len(warnings) > 0 {
+		warned := *res
+		warned.Warnings = slices.Concat(res.Warnings, warnings)
+		res = &warned
+	}
 	d := gather(res)
 	nameVariants(d.cases)
 	d.form()
@@ -108,7 +113,7 @@ func gather(res *results.Set) *digest {
 	return d
 }
 
-// form puts cases that have variants into tasks and models.
+// form puts cases that have variants into tasks.
 func (d *digest) form() {
 	slices.SortStableFunc(d.cases, func(a, b *caseStats) int { return naturalCompare(a.name.Full, b.name.Full) })
 	d.byBase = make(map[string][]*caseStats)
@@ -116,7 +121,6 @@ func (d *digest) form() {
 		d.byBase[c.name.Base] = append(d.byBase[c.name.Base], c)
 	}
 	d.formTasks()
-	d.formModels()
 }
 
 // collect gathers the samples of each case.
@@ -385,6 +389,24 @@ func (t *task) bytesPerWeight(c *caseStats) (float64, bool) {
 		return 0, false
 	}
 	return packed / t.ops, true
+}
+
+// logitsOf is the error of the predictions of a case's model and variant; nil if it was not measured.
+func (d *digest) logitsOf(c *caseStats) *caseStats {
+	return sameVariant(slices.DeleteFunc(slices.Clone(d.byBase[names.BaseLogits]), func(l *caseStats) bool {
+		return l.name.Get(names.Model) != c.name.Get(names.Model)
+	}), c)
+}
+
+// sameVariant finds the case of c's variant and, if the names have one, activation scheme.
+func sameVariant(cases []*caseStats, c *caseStats) *caseStats {
+	for _, other := range cases {
+		act := other.name.Get(names.Act)
+		if other.name.Get(names.Variant) == c.name.Get(names.Variant) && (act == "" || act == c.name.Get(names.Act)) {
+			return other
+		}
+	}
+	return nil
 }
 
 // naturalCompare orders strings with their numbers by value: q2 before q16, 640×2560 before 2560×640.

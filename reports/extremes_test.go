@@ -15,6 +15,7 @@ import (
 
 	"onebit/bench/results"
 	"onebit/internal/require"
+	"onebit/reports/doc"
 	"onebit/reports/figure"
 )
 
@@ -66,18 +67,17 @@ func TestExtremes(t *testing.T) {
 			drawn := make(chan string)
 			go func() {
 				defer close(drawn)
-				d := newDigest(res)
-				for _, c := range charts() {
-					figures := c.figures(d)
-					if len(figures) == 0 {
-						t.Errorf("no figure of %s", c.name)
+				d := docOf(t, res)
+				for _, chart := range []string{"depth", "error-depth", "error-speed", "latency", "memory", "ops", "roofline", "threads", "trade"} {
+					if !slices.ContainsFunc(figuresBySection(d), func(f sectionFigures) bool { return f.id == chart && len(f.figures) > 0 }) {
+						t.Errorf("no figure of %s", chart)
 					}
-					for _, f := range figures {
-						drawn <- f.Name
-						drawCoarsely(f)
-						if _, err := f.SVG(); err != nil {
-							t.Error(err)
-						}
+				}
+				for _, f := range d.Figures() {
+					drawn <- f.Name
+					drawCoarsely(f.Figure)
+					if _, err := f.SVG(); err != nil {
+						t.Error(err)
 					}
 				}
 			}()
@@ -100,16 +100,37 @@ func TestExtremes(t *testing.T) {
 // left out, and the picture says so. The chart of threads shows
 // speed-ups, which are not far apart.
 func TestAbsurdAxisIsSaid(t *testing.T) {
-	d := newDigest(fixture(t, extremeResults("1e308")))
-	for _, c := range charts() {
-		for _, f := range c.figures(d) {
+	for _, chart := range figuresBySection(docOf(t, fixture(t, extremeResults("1e308")))) {
+		for _, f := range chart.figures {
 			notes := strings.Join(f.Remarks(), " ")
 			said := slices.ContainsFunc([]string{"was cut before", "beyond the axis", "Not drawn", "Too slow"}, func(s string) bool { return strings.Contains(notes, s) })
-			if !said && c.name != "threads" {
+			if !said && !strings.HasPrefix(chart.id, "threads") {
 				t.Errorf("%s: nothing is said of what is not drawn", f.Name)
 			}
 		}
 	}
+}
+
+// sectionFigures are those of a chart.
+type sectionFigures struct {
+	id      string
+	figures []*doc.Figure
+}
+
+// figuresBySection are the figures of a document by the section that they stand in.
+func figuresBySection(d *doc.Document) (all []sectionFigures) {
+	for p := range d.All() {
+		switch p := p.(type) {
+		case *doc.Section:
+			all = append(all, sectionFigures{id: p.ID})
+		case *doc.Figure:
+			if len(all) > 0 { // behind the first screen
+				last := &all[len(all)-1]
+				last.figures = append(last.figures, p)
+			}
+		}
+	}
+	return all
 }
 
 // drawCoarsely rasterizes a figure of any size in few pixels: what is far off costs as
@@ -138,11 +159,13 @@ func FuzzFigures(f *testing.F) {
 		if err != nil {
 			return
 		}
-		d := newDigest(res)
-		for _, c := range charts() {
-			figures := c.figures(d)
-			for _, figure := range figures[:min(len(figures), mostFigures)] {
-				drawCoarsely(figure)
+		d, err := Build(t.Context(), &Source{Paths: []string{"fuzz"}, Machines: []*results.Set{res}})
+		if err != nil {
+			return // of a kind that a file alone does not make
+		}
+		for _, chart := range figuresBySection(d) {
+			for _, f := range chart.figures[:min(len(chart.figures), mostFigures)] {
+				drawCoarsely(f.Figure)
 			}
 		}
 	})
@@ -153,24 +176,21 @@ var textPlace = regexp.MustCompile(`<text x="([^"]*)" y="[^"]*" textLength="([^"
 // TestTextsStayInside: no label, whatever the font, leaves its picture at either side.
 func TestTextsStayInside(t *testing.T) {
 	for name, found := range map[string][]byte{"kernels": small().results(), "models": smallModels().results(), "extremes": extremeResults("1e308")} {
-		d := newDigest(fixture(t, found))
 		looked := 0
-		for _, c := range charts() {
-			for _, f := range c.figures(d) {
-				svg, err := f.SVG()
-				if err != nil {
-					t.Fatal(err)
+		for _, f := range docOf(t, fixture(t, found)).Figures() {
+			svg, err := f.SVG()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range textPlace.FindAllStringSubmatch(svg, -1) {
+				x, err := strconv.ParseFloat(m[1], 64)
+				length, err2 := strconv.ParseFloat(m[2], 64)
+				if err != nil || err2 != nil {
+					t.Fatal(err, err2)
 				}
-				for _, m := range textPlace.FindAllStringSubmatch(svg, -1) {
-					x, err := strconv.ParseFloat(m[1], 64)
-					length, err2 := strconv.ParseFloat(m[2], 64)
-					if err != nil || err2 != nil {
-						t.Fatal(err, err2)
-					}
-					looked++
-					if rotated := strings.Contains(strings.Join(f.Upward, "\n"), m[3]); !rotated && (x < 0 || x+length > figure.Width) {
-						t.Errorf("%s, %s: %q from %.0f to %.0f", name, f.Name, m[3], x, x+length)
-					}
+				looked++
+				if rotated := strings.Contains(strings.Join(f.Upward, "\n"), m[3]); !rotated && (x < 0 || x+length > figure.Width) {
+					t.Errorf("%s, %s: %q from %.0f to %.0f", name, f.Name, m[3], x, x+length)
 				}
 			}
 		}

@@ -16,12 +16,9 @@ import (
 	"onebit/reports/figure"
 )
 
-// screens are those of models and of each benchmark that has formats.
-func (d *digest) screens() []doc.First {
+// screens are those of each benchmark that has formats.
+func (d kernelReport) screens() []doc.First {
 	var all []doc.First
-	if s, ok := d.modelScreen(); ok {
-		all = append(all, s)
-	}
 	for _, m := range d.matrices() {
 		if s, ok := d.formatScreen(m); ok {
 			all = append(all, s)
@@ -65,7 +62,7 @@ func (p formatRow) typical(unit string) (float64, bool) {
 
 // formatScreen ranks the formats of a matrix under the condition of a model that makes text: with most
 // threads or on the GPU, its weights not in a cache if that was measured.
-func (d *digest) formatScreen(m *matrix) (doc.First, bool) {
+func (d kernelReport) formatScreen(m *matrix) (doc.First, bool) {
 	decisive := d.decisive(m.columns)
 	rows, shapes := d.place(m, decisive)
 	if len(rows) == 0 {
@@ -91,7 +88,7 @@ func (d *digest) formatScreen(m *matrix) (doc.First, bool) {
 }
 
 // judgeFormats says what to take, and what bounds it.
-func (d *digest) judgeFormats(s *doc.First, rows []formatRow, shapes []string) {
+func (d kernelReport) judgeFormats(s *doc.First, rows []formatRow, shapes []string) {
 	best := rows[0]
 	where := best.cases[0].panel
 	if d.emulated(where) {
@@ -118,7 +115,7 @@ func (d *digest) judgeFormats(s *doc.First, rows []formatRow, shapes []string) {
 
 // formatVerdict names the fastest format, or those that can't be told apart; of a single format, its fastest
 // variant.
-func (d *digest) formatVerdict(rows []formatRow) string {
+func (d kernelReport) formatVerdict(rows []formatRow) string {
 	best := rows[0]
 	name, kind := func(p formatRow) string { return p.subject }, "format"
 	if slices.ContainsFunc(rows[1:], func(p formatRow) bool { return p.subject == best.subject }) {
@@ -155,7 +152,7 @@ func (d *digest) noAdvice() string {
 
 // place ranks the formats by the geometric mean of their fastest variant, under any of the conditions, over
 // the shapes that all of them ran; none if there is no such shape. Of a single format it ranks the variants.
-func (d *digest) place(m *matrix, conditions []panel) (rows []formatRow, shapes []string) {
+func (d kernelReport) place(m *matrix, conditions []panel) (rows []formatRow, shapes []string) {
 	formats := make(map[string]map[string]bool) // by shape
 	ranked := make(map[*task]*ranking)
 	sections := m.sections()
@@ -191,7 +188,7 @@ func (d *digest) place(m *matrix, conditions []panel) (rows []formatRow, shapes 
 }
 
 // rankUnder ranks all that ran under one of the conditions; nil if nothing was timed.
-func (d *digest) rankUnder(t *task, conditions []panel) *ranking {
+func (d kernelReport) rankUnder(t *task, conditions []panel) *ranking {
 	var cases []*caseStats
 	for _, p := range conditions {
 		cases = append(cases, in(p, t.cases)...)
@@ -270,7 +267,7 @@ func (d *digest) ratioOver(a, b formatRow) float64 {
 	return mean
 }
 
-func (d *digest) formatFields(scale doc.Scale) []doc.Field[formatRow] {
+func (d kernelReport) formatFields(scale doc.Scale) []doc.Field[formatRow] {
 	return []doc.Field[formatRow]{
 		{Label: names.Format, Text: true, Cell: func(p formatRow) doc.Cell { return doc.Cell{Text: p.subject} }},
 		{Label: "µs/op", About: results.UnitOf(results.NsPerOp).About, Cell: func(p formatRow) doc.Cell {
@@ -381,7 +378,7 @@ func (r modelRow) name() string  { return cmp.Or(r.m.name, names.BaseModel) }
 
 // modelRows are the models by the speed of their fastest variant; of a single model, its variants. The slowest model
 // leads, the one that a choice matters to: a small model is not a better large one.
-func (d *digest) modelRows() (rows []modelRow) {
+func (d *modelReport) modelRows() (rows []modelRow) {
 	for _, m := range d.models {
 		if s, ok := d.fastest(m); ok {
 			rows = append(rows, modelRow{m, s, 0})
@@ -399,7 +396,7 @@ func (d *digest) modelRows() (rows []modelRow) {
 }
 
 // modelScreen says how fast a model is, and ranks its variants, or the models.
-func (d *digest) modelScreen() (doc.First, bool) {
+func (d *modelReport) modelScreen() (doc.First, bool) {
 	rows := d.modelRows()
 	if len(rows) == 0 {
 		return doc.First{}, false
@@ -472,7 +469,7 @@ func lead(ratio float64) string {
 }
 
 // modelFields begin with the name and the speed: a phone shows no more.
-func (d *digest) modelFields(rows []modelRow, one bool) []doc.Field[modelRow] {
+func (d *modelReport) modelFields(rows []modelRow, one bool) []doc.Field[modelRow] {
 	var cases []*caseStats
 	for _, r := range rows {
 		cases = append(cases, r.c())

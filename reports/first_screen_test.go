@@ -39,7 +39,7 @@ func rankedFormats() string {
 
 func TestFormatsAreRanked(t *testing.T) {
 	d := newDigest(fixture(t, []byte(rankedFormats())))
-	screens := d.screens()
+	screens := docOf(t, d.res).First
 	if len(screens) != 1 {
 		t.Fatalf("%d screens, want 1", len(screens))
 	}
@@ -64,7 +64,7 @@ func TestModelsAreRanked(t *testing.T) {
 	const line = "BenchmarkModel/model=%s/variant=v/test=tg8/threads=2 1 5 ns/op %d tok/s 80 %%roof"
 	d := newDigest(fixture(t, []byte(repeat(6, fmt.Sprintf(line, "slow", 50))+repeat(6, fmt.Sprintf(line, "quick", 100)))))
 	want := "slow makes 50.0 tok/s here, quick 100 tok/s. 50.0 tok/s ±? in tg8 by v with 2 threads. Reading its weights alone would allow 62.5 tok/s: it is bound by memory."
-	if got := firstText(d.screens()[0]); got != want {
+	if got := firstText(docOf(t, d.res).First[0]); got != want {
 		t.Errorf("advice %q, want %q", got, want)
 	}
 }
@@ -97,7 +97,7 @@ func TestAdviceOfGPUs(t *testing.T) {
 		{"models on nothing else", played + model("engine=metal/variant=metal-tiles", "", 1000), "No advice: softmetal emulated"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := newDigest(fixture(t, []byte(c.text))).screens()[0]
+			s := docOf(t, fixture(t, []byte(c.text))).First[0]
 			if !strings.HasPrefix(firstText(s), c.want) {
 				t.Errorf("advice %q, want %q", firstText(s), c.want)
 			}
@@ -159,7 +159,7 @@ func TestNamesStayInTheirPanels(t *testing.T) {
 			fmt.Fprintf(&text, "BenchmarkMatVec/format=%s/variant=v/act=q8_row/rows=100/cols=80/%s 1 %d ns/op 1e-4 nmse 1e-4 act-nmse 2000 packed-B\n", format, condition, 20+i)
 		}
 	}
-	parts, _ := tradeFigure(newDigest(fixture(t, []byte(text.String()))).errorSpeed()).Split()
+	parts, _ := tradeFigure(kernelReport{newDigest(fixture(t, []byte(text.String())))}.errorSpeed()).Split()
 	if len(parts) != 3 {
 		t.Fatalf("%d parts, want two panels and a legend", len(parts))
 	}
@@ -182,7 +182,7 @@ func TestNamesStayInTheirPanels(t *testing.T) {
 func TestFirstScreenMedian(t *testing.T) {
 	d := newDigest(fixture(t, []byte("BenchmarkMatVec/format=f/variant=v/rows=2/cols=2/threads=1/cache=cold 1 5 ns/op 20 %roof 0.001 nmse\n"+
 		"BenchmarkMatVec/format=f/variant=v/rows=4/cols=2/threads=1/cache=cold 1 9 ns/op 60 %roof 0.003 nmse\n")))
-	all := d.screens()
+	all := docOf(t, d.res).First
 	if len(all) != 1 || !strings.Contains(firstText(all[0]), "at 40.0 % (median)") {
 		t.Fatalf("%d screens, the first %+v", len(all), all)
 	}

@@ -42,7 +42,10 @@ func beyondText(a figure.Axis, values []float64) string {
 			n++
 		}
 	}
-	return textIf(n > 0, fmt.Sprintf(" · %d beyond the edge", n))
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" · %d beyond the edge", n)
 }
 
 var gateSides = []gate.Side{gate.Base, gate.Head, gate.Control}

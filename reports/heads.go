@@ -11,7 +11,7 @@ import (
 
 // headSheet shows what the model's output head is, and what others would give; nil if
 // none were tried.
-func (d *digest) headSheet(m *model) *doc.Table {
+func (d *modelReport) headSheet(m *model) *doc.Table {
 	if len(m.heads) == 0 {
 		return nil
 	}

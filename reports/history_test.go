@@ -16,7 +16,7 @@ import (
 
 // historyFixture is a history of hostile names: series 0 became slower, series 1
 // began at 0, and the others stayed.
-func historyFixture(t *testing.T, series, points int) HistoryView {
+func historyFixture(t *testing.T, series, points int) (*history.History, *history.Trends, map[[2]string]int) {
 	t.Helper()
 	h := &history.History{Machines: []string{"<b>one</b>"}, Files: points, Notes: []string{"<i>note</i>"}}
 	for p := range points {
@@ -45,16 +45,21 @@ func historyFixture(t *testing.T, series, points int) HistoryView {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := HistoryView{History: h, Trends: found, Between: map[[2]string]int{}}
+	between := map[[2]string]int{}
 	for _, c := range found.Changes {
-		before, after := v.ends(c)
-		v.Between[[2]string{before.Commit, after.Commit}] = 3
+		at := h.Series[c.Series].At
+		between[[2]string{h.Points[at[c.Before.To-1]].Commit, h.Points[at[c.After.From]].Commit}] = 3
 	}
-	return v
+	return h, found, between
+}
+
+func historyView(t *testing.T, series, points int) HistoryView {
+	h, found, between := historyFixture(t, series, points)
+	return HistoryView{History: h, Trends: found, Between: between}
 }
 
 func TestHistoryPage(t *testing.T) {
-	v := historyFixture(t, 70, 40)
+	v := historyView(t, 70, 40)
 	dir := t.TempDir()
 	if err := render.Folder(t.Context(), dir, v.Document(), WriteOptions{}); err != nil {
 		t.Fatal(err)
@@ -87,7 +92,7 @@ func TestHistoryPage(t *testing.T) {
 }
 
 func TestHistoryForms(t *testing.T) {
-	v := historyFixture(t, 4, 40)
+	v := historyView(t, 4, 40)
 	d := v.Document().Data.(HistoryDocument)
 	if len(d.Changes) != 2 || d.Tested != 4 {
 		t.Fatalf("%+v", d)

@@ -19,7 +19,7 @@ const modelTop = 6
 const profileTop = 2
 
 // modelsInText shows speed, memory and error, and where the time of decoding and of the prompt goes.
-func (d *digest) modelsInText(top int) *doc.Section {
+func (d *modelReport) modelsInText(top int) *doc.Section {
 	s := &doc.Section{ID: "models-in-text", Only: doc.Terminal}
 	for _, m := range d.models {
 		seen := make(map[panel]int)
@@ -54,7 +54,7 @@ type ranked struct {
 func (r ranked) c() *caseStats { return r.ranked[r.rank] }
 
 // rankingTable has the fastest of each task and condition, best first.
-func (d *digest) rankingTable(m *matrix, top int) *doc.Table {
+func (d kernelReport) rankingTable(m *matrix, top int) *doc.Table {
 	var rows []ranked
 	scales := make(map[*ranking]doc.Scale)
 	for _, s := range m.rankings() {
@@ -80,7 +80,7 @@ func (d *digest) rankingTable(m *matrix, top int) *doc.Table {
 			return doc.Cell{Text: strings.TrimPrefix(r.c().stats[results.NsPerOp].spread(results.NsPerOp), "±")}
 		}},
 		{Label: versusBest, Cell: func(r ranked) doc.Cell {
-			ratio, spread := versus(r.ranking, r.rank)
+			ratio, spread := r.versus(r.rank)
 			return doc.Cell{Text: ratio, Remark: spread}
 		}},
 	}
@@ -108,7 +108,7 @@ const summaryText = "Each row names the variant that is the fastest, or tied wit
 	"mean over the shapes, its rates are medians. Each shape and variant is in the HTML, Markdown and CSV reports."
 
 // summaryTable has a row for each section and condition.
-func (d *digest) summaryTable(m *matrix) *doc.Table {
+func (d kernelReport) summaryTable(m *matrix) *doc.Table {
 	type row struct {
 		*summary
 		title string
@@ -142,7 +142,7 @@ func (d *digest) summaryTable(m *matrix) *doc.Table {
 }
 
 // versus says how a ranked case compares with the first, and how far the interval of the ratio reaches.
-func versus(s *ranking, i int) (ratio, spread string) {
+func (s *ranking) versus(i int) (ratio, spread string) {
 	if i == 0 {
 		return "", ""
 	}
@@ -156,7 +156,7 @@ func versus(s *ranking, i int) (ratio, spread string) {
 }
 
 // unknownTable shows benchmarks that nothing is known of.
-func (d *digest) unknownTable(cases []*caseStats) *doc.Table {
+func (d kernelReport) unknownTable(cases []*caseStats) *doc.Table {
 	fields := []doc.Field[*caseStats]{{Label: "benchmark", Text: true, Cell: func(c *caseStats) doc.Cell { return doc.Cell{Text: c.name.Full} }}}
 	for i, u := range d.unitsIn(cases) {
 		fields = append(fields, doc.Field[*caseStats]{Label: u, Drop: i, Cell: func(c *caseStats) doc.Cell {

@@ -27,7 +27,7 @@ func init() {
 			if err := s.readSidecar(k); err != nil {
 				return nil, err
 			}
-			k.Warnings = s.warnings(k.Warnings)
+			k.Warnings = s.withWarnings(k.Warnings)
 			return KernelDocument(k, s.Machines[0]), nil
 		},
 	})

@@ -12,13 +12,23 @@ import (
 	"onebit/bench/results"
 	"onebit/internal/count"
 	"onebit/reports/doc"
+	"onebit/reports/figure"
 )
 
 func init() {
 	RegisterKind(Kind{
 		Name:      "kernels",
 		Recognise: func(s *Source) bool { return isBench(s) && !hasModels(s.Machines[0]) },
-		Build:     buildBench,
+		Build: func(_ context.Context, s *Source) (*doc.Document, error) {
+			return benchDocument(newDigest(s.Machines[0], s.Warnings...), s.Top), nil
+		},
+	})
+}
+
+// hasModels reports whether any case is of a model.
+func hasModels(res *results.Set) bool {
+	return slices.ContainsFunc(res.Samples, func(s results.Sample) bool {
+		return s.Name.Get(names.Model) != "" || s.Name.Base == names.BaseModel || names.IsPartOfModel(s.Name)
 	})
 }
 
@@ -27,29 +37,32 @@ func isBench(s *Source) bool {
 	return len(s.Machines) == 1 && s.kind() == "" && !IsMachine(s.Machines[0]) && !gate.IsResults(s.Machines[0])
 }
 
-func buildBench(_ context.Context, s *Source) (*doc.Document, error) {
-	res := *s.Machines[0]
-	res.Warnings = slices.Concat(res.Warnings, s.Warnings)
-	return benchDocument(newDigest(&res), s.Top), nil
+var kernelCharts charts[kernelReport]
+
+func init() {
+	kernelCharts.Add(threadsChart(func(d kernelReport) []*figure.Figure { return threadsFigures(d.digest, false) }))
 }
 
-// benchDocument shows models and kernels, which one run may both have. top is how many variants of a setting a
-// terminal shows.
-func benchDocument(d *digest, top int) *doc.Document {
+// A kernelReport is what results say of variants that compete in tasks.
+type kernelReport struct{ *digest }
+
+// benchDocument shows who wins where. top is how many variants of a setting a terminal shows.
+func benchDocument(of *digest, top int) *doc.Document {
+	d := kernelReport{of}
 	x := &doc.Document{Title: d.title(), Subtitle: d.subtitle(d.title()), First: d.screens(), Grave: d.verdictDoubts(), Doubts: d.doubts(), Words: slices.Concat(signWords, words)}
 	x.Failures, x.Choice = failuresOf(d.res.Failures), d.choice()
 	if len(d.tasks) > 0 {
 		x.Remarks = []string{d.noiseLine()}
 	}
-	x.Add(d.modelsInText(top), d.modelsSection(), d.kernelsSection(top), d.machineSection())
+	x.Add(d.kernelsSection(top), d.machineSection())
 	x.Add(d.caseSections()...)
 	x.Add(glossarySection(d.glossary()), reproduceSection(d.res.Setting("command"), d.rawText()))
-	addRecords(x, []*member{{digest: d, machine: d.res.Machine()}})
+	addRecords(x, []*member{{digest: of, machine: d.res.Machine()}})
 	return x
 }
 
 // choice is the condition by which formats are ranked, and the largest of the shapes that most of them ran.
-func (d *digest) choice() (c doc.Choice) {
+func (d kernelReport) choice() (c doc.Choice) {
 	ran := make(map[string]int)
 	for _, t := range d.tasks {
 		if t.ops > 0 {
@@ -74,7 +87,7 @@ func failuresOf(all []results.Failure) []doc.Failure {
 
 // kernelsSection says who wins where, and draws it: for each task and condition the fastest variants. If those would fill
 // screens, each format and condition has a row over all of its tasks before them, which is all that a terminal shows.
-func (d *digest) kernelsSection(top int) *doc.Section {
+func (d kernelReport) kernelsSection(top int) *doc.Section {
 	s, all := &doc.Section{ID: "kernels", Heading: "Kernels"}, d.matrices()
 	if len(all) == 0 {
 		s.Heading = "Benchmarks"
@@ -103,7 +116,7 @@ func (d *digest) kernelsSection(top int) *doc.Section {
 			s.Add(d.unknownTable(cases))
 		}
 	}
-	return s.Add(d.charts(false)...)
+	return s.Add(kernelCharts.sections(d, d.source())...)
 }
 
 // mostRankings is how many rows a page's table of rankings has.

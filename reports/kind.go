@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"onebit/bench/gate"
+	"onebit/bench/names"
 	"onebit/bench/results"
 	"onebit/reports/doc"
 )
@@ -44,10 +45,23 @@ func (s *Source) Empty() bool {
 	return len(first.Samples)+len(first.Failures) == 0 && s.kind() == "" && !gate.IsResults(first)
 }
 
+// IsMachine reports whether results are those of onebit machine.
+func IsMachine(res *results.Set) bool {
+	for _, s := range res.Samples {
+		if !names.IsMachine(s.Name) {
+			return false
+		}
+	}
+	return len(res.Samples) > 0
+}
+
 var kindRegistry []Kind
 
 // RegisterKind adds a kind; the init function of its file calls it.
 func RegisterKind(k Kind) { kindRegistry = append(kindRegistry, k) }
+
+// Kinds lists the kinds.
+func Kinds() []Kind { return slices.Clone(kindRegistry) }
 
 // Build makes the document of results, by the kind that recognises them.
 func Build(ctx context.Context, s *Source) (*doc.Document, error) {

@@ -50,7 +50,7 @@ func TestOneKindRecognises(t *testing.T) {
 		"tides":    made(fixture(t, []byte("report: tides\n"))),
 	} {
 		var got []string
-		for _, k := range kindRegistry {
+		for _, k := range Kinds() {
 			if k.Recognise(s) {
 				got = append(got, k.Name)
 			}

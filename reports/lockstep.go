@@ -129,7 +129,7 @@ func of(all []errorSeries, variant string) (errorSeries, bool) {
 }
 
 // errorSheet shows how wrong each variant's predictions are, and the stream that leads to them.
-func (d *digest) errorSheet(m *model) *doc.Table {
+func (d *modelReport) errorSheet(m *model) *doc.Table {
 	cases := slices.Concat(m.logits, m.lockstep)
 	if len(cases) == 0 {
 		return nil
@@ -228,7 +228,7 @@ func find(cases []*caseStats, variant string) *caseStats {
 type tensorRow struct{ tensor, input string }
 
 // tensorSheet shows the errors of each projection over the blocks; nil if none were measured.
-func (d *digest) tensorSheet(m *model) *doc.Table {
+func (d *modelReport) tensorSheet(m *model) *doc.Table {
 	var rows []tensorRow
 	for _, tensor := range append(m.tensors(), names.BlockOutput) {
 		for _, input := range names.Inputs {
@@ -280,17 +280,6 @@ func (m *model) logitsOf(r *run) *caseStats {
 	for _, t := range m.tests {
 		if c := r.cases[t]; c != nil {
 			return sameVariant(m.logits, c)
-		}
-	}
-	return nil
-}
-
-// sameVariant finds the case of c's variant and, if the names have one, activation scheme.
-func sameVariant(cases []*caseStats, c *caseStats) *caseStats {
-	for _, other := range cases {
-		act := other.name.Get(names.Act)
-		if other.name.Get(names.Variant) == c.name.Get(names.Variant) && (act == "" || act == c.name.Get(names.Act)) {
-			return other
 		}
 	}
 	return nil

@@ -29,16 +29,6 @@ func init() {
 	})
 }
 
-// IsMachine reports whether results are those of onebit machine.
-func IsMachine(res *results.Set) bool {
-	for _, s := range res.Samples {
-		if !names.IsMachine(s.Name) {
-			return false
-		}
-	}
-	return len(res.Samples) > 0
-}
-
 // A machineReport is what every form of a report of machines shows.
 type machineReport struct{ machines []*machineResults }
 

@@ -42,8 +42,20 @@ func (c *caseStats) partOfModel() bool {
 	return names.IsPartOfModel(c.name)
 }
 
+// A modelReport is what results say of whole models.
+type modelReport struct {
+	*digest
+	models []*model
+}
+
+func newModelReport(d *digest) *modelReport {
+	r := &modelReport{digest: d}
+	r.formModels()
+	return r
+}
+
 // formModels gathers what belongs to each model.
-func (d *digest) formModels() {
+func (d *modelReport) formModels() {
 	byName := make(map[string]*model)
 	modelOf := func(n results.Name) *model {
 		name := n.Get(names.Model)
@@ -160,7 +172,7 @@ func (m *model) lead() *task {
 
 // fastest is the variant that leads the lead test with most threads, or on the GPU if that is faster; ok is
 // false if none was timed.
-func (d *digest) fastest(m *model) (s *ranking, ok bool) {
+func (d *modelReport) fastest(m *model) (s *ranking, ok bool) {
 	if m.lead() == nil {
 		return nil, false
 	}

@@ -33,7 +33,7 @@ func signedSpeed(c *caseStats) doc.Cell {
 }
 
 // sheets are the model's tables: speed and memory, error, and where the time goes.
-func (d *digest) sheets(m *model) []*doc.Table {
+func (d *modelReport) sheets(m *model) []*doc.Table {
 	var all []*doc.Table
 	for _, s := range slices.Concat([]*doc.Table{d.runSheet(m, m.runs), d.textsSheet(m), d.draftsSheet(m), d.errorSheet(m), d.headSheet(m)}, profileSheets(m), []*doc.Table{d.tensorSheet(m)}) {
 		if s != nil {
@@ -44,7 +44,7 @@ func (d *digest) sheets(m *model) []*doc.Table {
 }
 
 // runSheet shows how fast and how big some of the model's runs are; nil if there are none.
-func (d *digest) runSheet(m *model, runs []*run) *doc.Table {
+func (d *modelReport) runSheet(m *model, runs []*run) *doc.Table {
 	if len(runs) == 0 {
 		return nil
 	}
@@ -87,7 +87,7 @@ const runCaption = "Medians with their 95% confidence intervals; variants are in
 const planCaption = "Planned is what models.Plan said of that test beforehand, which counts neither the program nor its tokenizer."
 
 // testFields are the columns of a test.
-func (d *digest) testFields(t *task, lead bool, number int) []doc.Field[*run] {
+func (d *modelReport) testFields(t *task, lead bool, number int) []doc.Field[*run] {
 	drop, deep := map[string]int{names.Prompt: 1, names.TTFT: 2}[t.kind], ""
 	if depth := t.cases[0].name.Get(names.Depth); depth != "" {
 		deep = " @ d" + depth
@@ -113,7 +113,7 @@ func (d *digest) testFields(t *task, lead bool, number int) []doc.Field[*run] {
 				return doc.Cell{}
 			}
 			if i := slices.Index(s.ranked, r.cases[t]); i >= 0 {
-				ratio, spread := versus(s, i)
+				ratio, spread := s.versus(i)
 				return doc.Cell{Text: ratio, Remark: spread}
 			}
 			return doc.Cell{}

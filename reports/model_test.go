@@ -50,9 +50,9 @@ func checkSheet(t *testing.T, s *doc.Table, want [][]string) {
 	}
 }
 
-func onlyModel(t *testing.T, text string) (*digest, *model) {
+func onlyModel(t *testing.T, text string) (*modelReport, *model) {
 	t.Helper()
-	d := newDigest(fixture(t, []byte(text)))
+	d := newModelReport(newDigest(fixture(t, []byte(text))))
 	if len(d.models) != 1 {
 		t.Fatalf("%d models, want 1", len(d.models))
 	}

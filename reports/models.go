@@ -2,33 +2,44 @@ package reports
 
 import (
 	"context"
-	"slices"
 
-	"onebit/bench/names"
-	"onebit/bench/results"
 	"onebit/reports/doc"
+	"onebit/reports/figure"
 )
 
 func init() {
 	RegisterKind(Kind{
 		Name:      "models",
 		Recognise: func(s *Source) bool { return isBench(s) && hasModels(s.Machines[0]) },
-		Build:     func(ctx context.Context, s *Source) (*doc.Document, error) { return buildBench(ctx, s) },
+		Build:     buildModels,
 	})
 }
 
-// hasModels reports whether any case is of a model.
-func hasModels(res *results.Set) bool {
-	return slices.ContainsFunc(res.Samples, func(s results.Sample) bool { return s.Name.Get(names.Model) != "" })
+var modelCharts charts[*modelReport]
+
+func init() {
+	modelCharts.Add(threadsChart(func(d *modelReport) []*figure.Figure { return threadsFigures(d.digest, true) }))
+}
+
+func buildModels(_ context.Context, s *Source) (*doc.Document, error) {
+	d := newDigest(s.Machines[0], s.Warnings...)
+	x, m := benchDocument(d, s.Top), newModelReport(d)
+	if first, ok := m.modelScreen(); ok {
+		x.First = append([]doc.First{first}, x.First...)
+	}
+	var front doc.Document
+	front.Add(m.modelsInText(s.Top), m.modelsSection())
+	x.Sections = append(front.Sections, x.Sections...)
+	return x, nil
 }
 
 // modelsSection has the models' tables and charts.
-func (d *digest) modelsSection() *doc.Section {
+func (d *modelReport) modelsSection() *doc.Section {
 	s := &doc.Section{ID: "models", Heading: "Models", Only: doc.Page | doc.Markdown}
 	for _, m := range d.models {
 		for _, t := range d.sheets(m) {
 			s.Add(t)
 		}
 	}
-	return s.Add(d.charts(true)...)
+	return s.Add(modelCharts.sections(d, d.source())...)
 }

@@ -128,7 +128,7 @@ func TestSlowestRival(t *testing.T) {
 	}
 	// z is slower than y, but did not run everywhere.
 	text := at("x", 16, 100) + at("y", 16, 300) + at("z", 16, 900) + at("x", 32, 100) + at("y", 32, 300) + at("w", 32, 200) + at("w", 16, 200)
-	s := newDigest(fixture(t, []byte(text))).matrices()[0].sections()[0]
+	s := kernelReport{newDigest(fixture(t, []byte(text)))}.matrices()[0].sections()[0]
 	v := judge(s.subject, s.rankings())
 	if v.winner != "x" || v.baseline != "y" || v.speedup < 2.999 || v.speedup > 3.001 {
 		t.Errorf("%s is %v times as fast as %q, want x, 3 and y", v.winner, v.speedup, v.baseline)

@@ -8,10 +8,33 @@ import (
 	"strings"
 	"time"
 
+	"onebit/bench/names"
 	"onebit/bench/noise"
 	"onebit/bench/results"
 	"onebit/internal/count"
 )
+
+// familyOf names the cases that one change of the program is likely to meet together: those of a variant
+// in one format or model, "avx2 of i2_s". It is "" for a benchmark that has no variant.
+func familyOf(n results.Name) string {
+	variant := n.Get(names.Variant)
+	if variant == "" {
+		return ""
+	}
+	parts := []string{variant}
+	for _, key := range []string{names.Act, names.Packing, names.Engine} {
+		if v := n.Get(key); v != "" {
+			parts = append(parts, v)
+		}
+	}
+	if subject := names.SubjectOf(n); subject != "" {
+		parts = append(parts, "of", subject)
+	}
+	if n.Base != names.BaseMatVec && n.Base != names.BaseModel {
+		parts = append(parts, "in", n.Base)
+	}
+	return strings.Join(parts, " ")
+}
 
 // A LooseRatio is a case whose ratio to the best of its work is known less well than wanted.
 type LooseRatio struct {

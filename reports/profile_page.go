@@ -29,7 +29,7 @@ func init() {
 			if err := s.readSidecar(p); err != nil {
 				return nil, err
 			}
-			p.Warnings = s.warnings(p.Warnings)
+			p.Warnings = s.withWarnings(p.Warnings)
 			return ProfileDocument(p, s.Machines[0], profiles.Filter{}), nil
 		},
 	})
@@ -146,13 +146,7 @@ func profileSection(p *profiles.Profile, t *profiles.Test, d *digest, filter pro
 	if len(zero) > 0 {
 		s.Add(doc.Text{Words: "0 for every operation: " + strings.Join(zero, ", ") + "."})
 	}
-	for _, m := range d.models {
-		for _, q := range m.profiles {
-			if q.test == t.String() {
-				s.Add(&doc.Figure{Figure: opBlocksFigure(m, q)})
-			}
-		}
-	}
+	s.Add(opBlocks(d, t.String())...)
 	return s.Add(&doc.Figure{Figure: operationRoofline(t, ops, &p.Ceilings)})
 }
 

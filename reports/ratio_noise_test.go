@@ -182,7 +182,7 @@ func stretched(s results.Sample, factor float64) results.Sample {
 func TestAdviceOfRecordedRuns(t *testing.T) {
 	said := make(map[string]int)
 	for _, run := range recordings(t, "calm") {
-		said[numbers.ReplaceAllString(firstText(newDigest(run).screens()[0]), "N")]++
+		said[numbers.ReplaceAllString(firstText(docOf(t, run).First[0]), "N")]++
 	}
 	if len(said) != 1 {
 		t.Errorf("the advice differs from run to run: %v", said)

@@ -217,7 +217,7 @@ func TestVerdict(t *testing.T) {
 	line("avx2", "q8_128", "64", 100, 2e-5)
 	line("vnni", "q8_row", "64", 110, 9e-5)
 
-	s := newDigest(fixture(t, []byte(b.String()))).matrices()[0].sections()[0]
+	s := kernelReport{newDigest(fixture(t, []byte(b.String())))}.matrices()[0].sections()[0]
 	v := judge(s.subject, s.rankings())
 	if v.winner != "avx2" || v.leads != 2 || v.rankings != 3 {
 		t.Errorf("winner %s leads %d of %d", v.winner, v.leads, v.rankings)
@@ -232,15 +232,17 @@ func TestVerdict(t *testing.T) {
 }
 
 func TestFront(t *testing.T) {
-	points := []tradeoff{
+	var drawn []tradePoint
+	for _, q := range []struct {
+		name         string
+		speed, error float64
+	}{
 		{"slow, exact", 1, 1e-15}, {"slower, exact", 0.5, 1e-16}, {"fast, bad", 10, 1e-3}, {"fast, worse", 9, 1e-2},
 		{"middle", 5, 1e-5}, {"middle's last bits", 4, 1e-5 * 0.999}, {"same speed, worse", 5, 1e-4},
+	} {
+		drawn = append(drawn, tradePoint{variant: q.name, speed: q.speed, error: q.error})
 	}
 	var got []string
-	var drawn []tradePoint
-	for _, q := range points {
-		drawn = append(drawn, tradePoint{tradeoff: q})
-	}
 	for _, q := range front(drawn) {
 		got = append(got, q.variant)
 	}

@@ -83,7 +83,7 @@ func (s several) eachOf() (rate, pass string) {
 }
 
 // severalFields begin both tables.
-func (d *digest) severalFields() []doc.Field[several] {
+func (d *modelReport) severalFields() []doc.Field[several] {
 	return []doc.Field[several]{
 		{Label: names.Variant, Text: true, Drop: 9, Cell: func(s several) doc.Cell {
 			return d.named(s.variant)
@@ -94,7 +94,7 @@ func (d *digest) severalFields() []doc.Field[several] {
 }
 
 // textsSheet shows several texts decoded together; nil if none were.
-func (d *digest) textsSheet(m *model) *doc.Table {
+func (d *modelReport) textsSheet(m *model) *doc.Table {
 	rows := m.severals(names.Texts, "1")
 	if len(rows) == 0 {
 		return nil
@@ -113,7 +113,7 @@ const textsCaption = "Texts that are decoded together, a token of each in a pass
 	"each is held to the bit to what it is alone."
 
 // draftsSheet shows what drafts give on real texts; nil if none were measured.
-func (d *digest) draftsSheet(m *model) *doc.Table {
+func (d *modelReport) draftsSheet(m *model) *doc.Table {
 	rows := m.severals(names.Drafts, "")
 	if len(rows) == 0 {
 		return nil

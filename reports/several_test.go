@@ -5,12 +5,12 @@ import "testing"
 // TestSeveralAtOnce: tests of more than a token a pass have tables of their own, in which each stands beside one token a pass.
 func TestSeveralAtOnce(t *testing.T) {
 	const of = "BenchmarkModel/model=m/variant=avx2/act=q8_row/packing=native/test=tg16"
-	d := newDigest(fixture(t, []byte(repeat(6, of+"/threads=2 1 1600000 ns/op 10000 tok/s")+
+	d := newModelReport(newDigest(fixture(t, []byte(repeat(6, of+"/threads=2 1 1600000 ns/op 10000 tok/s")+
 		repeat(6, of+"/texts=1/threads=2 1 2000000 ns/op 8000 tok/s")+
 		repeat(6, of+"/texts=8/threads=2 1 4000000 ns/op 32000 tok/s")+
 		repeat(6, of+"/depth=99/texts=2/threads=2 1 4000000 ns/op 8000 tok/s")+
 		repeat(6, of+"/text=code/threads=2 1 1600000 ns/op 10000 tok/s 1 tok/pass")+
-		repeat(6, of+"/text=code/drafts=7/threads=2 1 800000 ns/op 20000 tok/s 2.5 tok/pass 0.75 accepted"))))
+		repeat(6, of+"/text=code/drafts=7/threads=2 1 800000 ns/op 20000 tok/s 2.5 tok/pass 0.75 accepted")))))
 	m := d.models[0]
 	checkSheet(t, d.textsSheet(m), [][]string{
 		{"texts", "variant", "threads", "depth", "together", "times one", "each", "a pass"},

@@ -104,13 +104,11 @@ func (d *digest) sharedCases() []*caseStats {
 			}
 		}
 	}
-	for _, m := range d.models {
-		for _, c := range m.logits {
-			if slices.ContainsFunc(kept, func(k *caseStats) bool {
-				return k.name.Get(names.Model) == m.name && k.name.Get(names.Variant) == c.name.Get(names.Variant) && k.name.Get(names.Act) == c.name.Get(names.Act)
-			}) {
-				kept = append(kept, c)
-			}
+	for _, c := range d.byBase[names.BaseLogits] {
+		if slices.ContainsFunc(kept, func(k *caseStats) bool {
+			return !slices.ContainsFunc([]string{names.Model, names.Variant, names.Act}, func(key string) bool { return k.name.Get(key) != c.name.Get(key) })
+		}) {
+			kept = append(kept, c)
 		}
 	}
 	return kept

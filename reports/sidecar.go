@@ -60,8 +60,8 @@ func (s *Source) readSidecar(into interface{ Check() error }) error {
 	return nil
 }
 
-// warnings are those of a sidecar, and what the results add to them.
-func (s *Source) warnings(all []string) []string {
+// withWarnings are warnings of a sidecar, and what the results add to them.
+func (s *Source) withWarnings(all []string) []string {
 	for _, text := range slices.Concat(s.Machines[0].Warnings, s.Warnings) {
 		if !slices.Contains(all, text) {
 			all = append(all, text)

@@ -120,7 +120,8 @@ func everyKind(t *testing.T) map[string]remade {
 	p, profiled := profileFixture()
 	k, timed := kernelPageFixture()
 	timed.Samples = []results.Sample{{Name: results.ParseName(k.Runs[0].Name), Iters: 1, Values: []results.Metric{{Unit: results.NsPerOp, Value: 100}}}}
-	h := historyFixture(t, 3, 40)
+	past, trends, between := historyFixture(t, 3, 40)
+	h := HistoryView{History: past, Trends: trends, Between: between}
 	kernels, models := fixture(t, small().results()), fixture(t, smallModels().results())
 	there := *kernels
 	there.Settings = append([]results.Setting{{Key: results.HostKey, Value: "there"}}, kernels.Settings...)
@@ -174,7 +175,7 @@ func TestEveryKindHasEveryForm(t *testing.T) {
 // Whatever its kind, a report is made again from the files in its folder, byte for byte.
 func TestEveryKindIsMadeAgain(t *testing.T) {
 	all := everyKind(t)
-	for _, kind := range kindRegistry {
+	for _, kind := range Kinds() {
 		if kind.Name == "tides" {
 			continue // this test's own
 		}
@@ -223,7 +224,8 @@ func TestBadSidecar(t *testing.T) {
 		"beyond the 40":  func(v *HistoryView) { v.Series[0].At[39] = 40 },
 		"alpha -1":       func(v *HistoryView) { v.Options.Alpha = -1 },
 	} {
-		v := historyFixture(t, 3, 40)
+		h, trends, between := historyFixture(t, 3, 40)
+		v := HistoryView{History: h, Trends: trends, Between: between}
 		spoil(&v)
 		if _, err = Build(t.Context(), readBack(t, keep(t, new(results.Set), v.Sidecar()))); err == nil || !strings.Contains(err.Error(), text) {
 			t.Errorf("%s: %v", text, err)
@@ -269,7 +271,7 @@ func FuzzSidecar(f *testing.F) {
 	f.Fuzz(func(t *testing.T, kind string, data []byte) {
 		side := Sidecar{Kind: kind}
 		dir := t.TempDir()
-		if !strings.Contains("profile kernel history compare", kind) || os.WriteFile(filepath.Join(dir, side.name()), data, 0o666) != nil {
+		if !strings.Contains("profile kernel history compare", kind) || os.WriteFile(filepath.Join(dir, side.File().Name), data, 0o666) != nil {
 			return
 		}
 		res := &results.Set{Settings: side.Settings()}

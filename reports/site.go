@@ -161,11 +161,7 @@ func (p *place) errorText() string {
 		v, ok := p.typical(results.NMSE)
 		return textIf(ok, decibels(v))
 	}
-	i := slices.IndexFunc(p.member.models, func(m *model) bool { return m.name == c.name.Get(names.Model) })
-	if i < 0 {
-		return ""
-	}
-	logits := sameVariant(p.member.models[i].logits, c)
+	logits := p.member.logitsOf(c)
 	if logits == nil {
 		return ""
 	}

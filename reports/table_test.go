@@ -130,7 +130,7 @@ func TestUselessFloorIsSaidBesideTheVerdict(t *testing.T) {
 				fmt.Fprintf(&b, "Benchmark%s 1 100 ns/op\nBenchmarkAA/%[1]s/arm=b 1 %d ns/op\n", arm, 100+(pair%2*2-1)*tc.apart)
 			}
 		}
-		advice := firstText(newDigest(fixture(t, []byte(b.String()))).screens()[0])
+		advice := firstText(docOf(t, fixture(t, []byte(b.String()))).First[0])
 		if got := strings.Contains(advice, "nois"); got != (tc.want != "") || !strings.Contains(advice, tc.want) {
 			t.Errorf("%+v: %q", tc, advice)
 		}

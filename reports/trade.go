@@ -14,19 +14,14 @@ import (
 	"onebit/reports/figure"
 )
 
-// A tradeoff is one variant's speed and error under one condition.
-type tradeoff struct {
+// A tradePoint is what one variant makes of a condition: its speed, and what that costs.
+type tradePoint struct {
 	variant      string
 	speed, error float64
-}
-
-// A tradePoint is a tradeoff to be drawn.
-type tradePoint struct {
-	tradeoff
-	text   string  // what it is
-	short  string  // what of that stands beside it, where colour and shape say the rest
-	series int     // its mark
-	lo, hi float64 // interval of error; equal where there is none
+	text         string  // what it is
+	short        string  // what of that stands beside it, where colour and shape say the rest
+	series       int     // its mark
+	lo, hi       float64 // interval of error; equal where there is none
 }
 
 // A trade is a drawing of what speed costs: of points under each condition.

@@ -17,7 +17,7 @@ BenchmarkMatVec/format=f/variant=fast/act=q8_32/rows=10/cols=8/threads=1 1 12 ns
 BenchmarkMatVec/format=g/variant=fast/act=q8_32/rows=10/cols=8/threads=1 1 15 ns/op 1e-5 nmse 1e-5 act-nmse 10 packed-B
 BenchmarkMatVec/format=g/variant=reference/act=f32/rows=10/cols=8/threads=1 1 900 ns/op 0 nmse 10 packed-B
 `
-	figures := paretoFigures(newDigest(fixture(t, []byte(text))))
+	figures := paretoFigures(kernelReport{newDigest(fixture(t, []byte(text)))})
 	if len(figures) != 1 {
 		t.Fatalf("%d figures, want 1", len(figures))
 	}
@@ -54,7 +54,7 @@ BenchmarkLogits/model=m/variant=v/act=q8_32/tokens=9 1 1e-4 kld 5e-5 kld-lo 3e-4
 BenchmarkLogits/model=m+q8_0/variant=v/act=q8_32/tokens=9 1 2e-4 kld 1e-4 kld-lo 4e-4 kld-hi 30 ppl
 BenchmarkLogits/model=n/variant=v/act=q8_32/tokens=9 1 1e33 ppl
 `
-	d := newDigest(fixture(t, []byte(text)))
+	d := newModelReport(newDigest(fixture(t, []byte(text))))
 	groups := d.modelsWithHeads()
 	if len(groups) != 2 || len(groups[0]) != 2 {
 		t.Fatalf("groups %v", groups)
@@ -85,7 +85,7 @@ func TestMuchSlowerStandsAtTheEdge(t *testing.T) {
 		return repeat(6, "BenchmarkMatVec/format=f/variant="+variant+"/rows=10/cols=8/threads=1 1 "+ns+" ns/op")
 	}
 	for slow, cut := range map[string]bool{"1100": false, "900000": true} {
-		f := latencyFigures(newDigest(fixture(t, []byte(line("a", "100")+line("b", "150")+line("c", slow)))))[0]
+		f := latencyFigures(kernelReport{newDigest(fixture(t, []byte(line("a", "100")+line("b", "150")+line("c", slow))))})[0]
 		if most := f.Panels[0][0].X.Max; (most < 300) != cut {
 			t.Errorf("%s ns: the axis ends at %v ns", slow, most)
 		}
@@ -123,7 +123,7 @@ func TestErrorAxisIsBroken(t *testing.T) {
 	const text = `BenchmarkMatVec/format=f/variant=fast/act=q8_row/rows=10/cols=8/threads=1 1 10 ns/op 1e-4 nmse
 BenchmarkMatVec/format=f/variant=exact/act=f32/rows=10/cols=8/threads=1 1 20 ns/op 0 nmse
 `
-	f := paretoFigures(newDigest(fixture(t, []byte(text))))[0]
+	f := paretoFigures(kernelReport{newDigest(fixture(t, []byte(text)))})[0]
 	if !strings.Contains(strings.Join(f.Notes, "\n"), "axis of errors is broken") {
 		t.Errorf("the figure does not say that its axis is broken: %q", f.Notes)
 	}

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -65,10 +66,9 @@ func TrainingResults(points []TrainingPoint, model, trigram TrainingScore, setti
 
 // trainingDocument says how well the model predicts, beside a trigram model of the same tokens, and how it came to that.
 func trainingDocument(s *Source) *doc.Document {
-	res := *s.Machines[0]
-	res.Warnings = append(res.Warnings, s.Warnings...)
-	d := newDigest(&res)
-	model := term.Text(orDefault(res.Setting("model"), "the model"))
+	res := s.Machines[0]
+	d := newDigest(res, s.Warnings...)
+	model := term.Text(cmp.Or(res.Setting("model"), "the model"))
 	scores := d.ofBase(heldOutBase)
 	x := &doc.Document{Title: "Training of " + model, Subtitle: term.Text(res.Setting("recipe")), Doubts: d.doubts()}
 	addRecords(x, []*member{{digest: d, machine: res.Machine()}})

@@ -117,7 +117,7 @@ type matrixRow struct {
 
 // matrices returns a matrix for each benchmark that has tasks, models apart: they have tables of
 // their own.
-func (d *digest) matrices() []*matrix {
+func (d kernelReport) matrices() []*matrix {
 	var all []*matrix
 	for _, t := range d.tasks {
 		if t.base == names.BaseModel {

@@ -38,7 +38,7 @@ func TestTieAndItsRatio(t *testing.T) {
 	floor := d.floors.Of(s.best().stats[results.NsPerOp].Class).Floor
 	var got []string
 	for i, c := range s.ranked {
-		ratio, spread := versus(s, i)
+		ratio, spread := s.versus(i)
 		got = append(got, strings.TrimSpace(strings.Join([]string{c.variant, ratio, spread}, " ")))
 		if diff := s.diffs[i]; i > 0 && math.Abs(diff.Ratio-1) <= floor && !diff.Tie {
 			t.Errorf("%s differs by less than the floor of %v, and is no tie: %+v", c.variant, floor, diff)

@@ -257,8 +257,6 @@ func (v verdict) weightText() string {
 // formatBits prints bits per weight so that 1.125 and 2.0625 can be told from their neighbours.
 func formatBits(v float64) string { return fmt.Sprintf("%.4g", v) }
 
-func indexOf(list []string, s string) int { return slices.Index(list, s) }
-
 // warnings lists the run's own warnings and what the header makes doubtful.
 func (d *digest) warnings() []string {
 	warnings := slices.Clone(d.res.Warnings)
@@ -288,14 +286,6 @@ func geomean(xs []float64) (mean float64, ok bool) {
 		logs += (math.Log(x) - logs) / float64(i+1)
 	}
 	return math.Exp(logs), len(xs) > 0
-}
-
-// orDefault is s, or def where s is empty.
-func orDefault(s, def string) string {
-	if s == "" {
-		return def
-	}
-	return s
 }
 
 // exactNumber prints the fewest digits that read back as v.

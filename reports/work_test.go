@@ -32,7 +32,7 @@ func TestUnitsWorkIsLinear(t *testing.T) {
 // TestAdviceNamesItsScheme: a variant's name alone may mean another scheme to run.
 func TestAdviceNamesItsScheme(t *testing.T) {
 	d := newDigest(fixture(t, []byte("BenchmarkMatVec/format=f/variant=v/act=q8_row/rows=2/cols=2/threads=1 1 5 ns/op\n")))
-	if s := d.screens(); len(s) != 1 || !strings.Contains(firstText(s[0]), "by v under q8_row with") {
+	if s := docOf(t, d.res).First; len(s) != 1 || !strings.Contains(firstText(s[0]), "by v under q8_row with") {
 		t.Errorf("%+v", s)
 	}
 }

@@ -129,7 +129,7 @@ func TestLargeResultsHaveASmallPage(t *testing.T) {
 	res := fixture(t, []byte(text.String()))
 	d := &doc.Document{}
 	d.Add(newDigest(res).caseSections()...)
-	d.Add(chart{name: "latency", heading: "Latency", about: "About."}.section(slices.Repeat([]*figure.Figure{{Height: 100, Panels: [][]*figure.Panel{{nil}}}}, 28), nil))
+	d.Add(chart[kernelReport]{name: "latency", heading: "Latency", about: "About."}.section(slices.Repeat([]*figure.Figure{{Height: 100, Panels: [][]*figure.Panel{{nil}}}}, 28), nil))
 	if err := printDoc(&page, d, "html", render.Options{}); err != nil {
 		t.Fatal(err)
 	}
