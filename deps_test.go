@@ -69,8 +69,19 @@ var layers = []layer{
 	{"bench/profile", []string{"bench/results", "bench/noise", "bench/names", "bench/hotspot"}},
 	{"bench/*", []string{"internal/*", "bench/results", "bench/noise"}},
 	{"reports/figure", []string{"internal/*", "bench/results", "bench/noise"}},
-	{"reports/*", []string{"internal/*", "reports/figure", "reports/doc"}},
-	{"reports", []string{"reports/*", "internal/*", "bench/results", "bench/noise", "bench/names", "bench/foreign", "bench/gate", "bench/history", "bench/profile", "bench/hotspot"}},
+	{"reports/doc", []string{"reports/figure"}},
+	{"reports/render", []string{"internal/*", "reports/figure", "reports/doc"}},
+	{"reports/words", []string{"bench/names", "bench/results", "reports/doc"}},
+	{"reports/digest", []string{"internal/*", "bench/results", "bench/noise", "bench/names", "reports/words", "reports/figure", "reports/doc"}},
+	{"reports/charts", []string{"bench/results", "bench/names", "reports/digest", "reports/words", "reports/figure", "reports/doc"}},
+	{"reports", []string{"internal/*", "bench/results", "bench/names", "bench/gate", "reports/doc"}},
+	{"reports/all", []string{"reports/*"}},
+	{"reports/reportstest", []string{"internal/*", "bench/results", "bench/noise", "bench/names", "bench/history", "bench/profile", "bench/hotspot", "reports", "reports/render", "reports/words", "reports/figure", "reports/doc"}},
+	{"reports/models", []string{"internal/*", "bench/results", "bench/noise", "bench/names", "reports", "reports/kernels", "reports/charts", "reports/digest", "reports/words", "reports/figure", "reports/doc"}},
+	{"reports/profile", []string{"internal/*", "bench/results", "bench/noise", "bench/names", "bench/profile", "bench/hotspot", "reports", "reports/models", "reports/digest", "reports/words", "reports/figure", "reports/doc"}},
+	{"reports/share", []string{"internal/*", "bench/results", "bench/names", "reports/digest", "reports/words"}},
+	{"reports/site", []string{"internal/*", "bench/results", "bench/names", "reports", "reports/fleet", "reports/share", "reports/digest", "reports/words", "reports/doc"}},
+	{"reports/*", []string{"internal/*", "bench/results", "bench/noise", "bench/names", "bench/foreign", "bench/gate", "bench/history", "reports", "reports/charts", "reports/digest", "reports/words", "reports/figure", "reports/doc"}},
 	{"cmd/internal/scripts", []string{"internal/*"}},
 	{"cmd/internal/cli", []string{"internal/*", "bench", "bench/gate", "models/train/lm"}},
 	{"cmd/onebit-lab", []string{"cmd/internal/cli", "internal/*", "formats/*", "kernels", "models/*", "bench", "bench/*", "reports/figure", "reports/*"}},
@@ -84,11 +95,11 @@ var modules = map[string][]string{
 	"golang.org/x/sys":                  {"internal/*", "bench/*", "cmd/*"},
 	"golang.org/x/sync":                 {"models/*", "bench/*"},
 	"golang.org/x/term":                 {"cmd/*"},
-	"golang.org/x/perf":                 {"bench/*", "reports"},
+	"golang.org/x/perf":                 {"bench/*", "reports/compare"},
 	"github.com/aclements/go-moremath":  {"bench/history"}, // the distribution of the rank sum
-	"github.com/montanaflynn/stats":     {"bench", "bench/noise", "reports", "models/perplexity"},
+	"github.com/montanaflynn/stats":     {"bench", "bench/noise", "models/perplexity"},
 	"gonum.org/v1/gonum":                {"bench/*", "models/perplexity"}, // quantiles of Student's distribution
-	"gonum.org/v1/plot":                 {"reports", "reports/*"},
+	"gonum.org/v1/plot":                 {"reports/*"},
 	"golang.org/x/image":                {"reports/figure"}, // the types of plot's fonts
 	"github.com/ebitengine/purego":      {"metal/dl"},       // C libraries without cgo
 	"github.com/gofrs/flock":            {"cmd/*"},          // locks of folders on every system

@@ -1,4 +1,4 @@
-package reports
+package reports_test
 
 import (
 	"bytes"
@@ -16,15 +16,17 @@ import (
 	"testing"
 	"time"
 
-	"onebit/bench/results"
-	"onebit/internal/require"
-
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"onebit/bench/results"
+	"onebit/internal/require"
+	"onebit/reports/reportstest"
+	"onebit/reports/words"
 )
 
 var screenshots = flag.String("screenshots", "", "write screenshots of the report into this directory")
@@ -156,16 +158,16 @@ func TestReportInBrowser(t *testing.T) {
 		require.Turns(t, "TestReportInBrowser", "TestFleetInBrowser")
 	}
 	b := openBrowser(t)
-	m := newMachine(1)
-	m.formats = m.formats[:2] // with as many shapes that the matrix is folded
+	m := reportstest.NewRun(1)
+	m.Formats = m.Formats[:2] // with as many shapes that the matrix is folded
 	if *screenshots != "" {
-		m = newMachine(1)
+		m = reportstest.NewRun(1)
 	}
 	var text bytes.Buffer
-	if err := WriteHTML(t.Context(), &text, fixture(t, slices.Concat(m.results(), smallModels().results()))); err != nil {
+	if err := reportstest.WriteHTML(t.Context(), &text, reportstest.Set(t, slices.Concat(m.Results(), reportstest.SmallModels().Results()))); err != nil {
 		t.Fatal(err)
 	}
-	page := filepath.Join(t.TempDir(), pageName)
+	page := filepath.Join(t.TempDir(), reportstest.PageName)
 	if err := os.WriteFile(page, text.Bytes(), 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -188,10 +190,10 @@ func TestReportInBrowser(t *testing.T) {
 	}
 	t.Run("plots", func(t *testing.T) {
 		dir := t.TempDir()
-		if err := Write(t.Context(), dir, fixture(t, small().results()), WriteOptions{}); err != nil {
+		if err := reportstest.Write(t.Context(), dir, reportstest.Set(t, reportstest.Small().Results()), reportstest.WriteOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		b.load(t, filepath.Join(dir, pageName), 1280, "light")
+		b.load(t, filepath.Join(dir, reportstest.PageName), 1280, "light")
 		testPlotLinks(t, b, dir)
 	})
 	b.check(t)
@@ -293,7 +295,7 @@ func compareCells(x, y string) int {
 		}
 		return 0
 	}
-	return naturalCompare(x, y)
+	return words.Compare(x, y)
 }
 
 func testFilter(t *testing.T, b *browser) {

@@ -1,4 +1,4 @@
-package reports
+package reports_test
 
 import (
 	"bytes"
@@ -10,13 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
-
 	"onebit/bench/results"
 	"onebit/internal/require"
+	"onebit/reports"
 	"onebit/reports/doc"
 	"onebit/reports/figure"
+	"onebit/reports/reportstest"
 )
 
 // extremes are finite values that no measurement has.
@@ -67,7 +66,7 @@ func TestExtremes(t *testing.T) {
 			drawn := make(chan string)
 			go func() {
 				defer close(drawn)
-				d := docOf(t, res)
+				d := reportstest.DocOf(t, res)
 				for _, chart := range []string{"depth", "error-depth", "error-speed", "latency", "memory", "ops", "roofline", "threads", "trade"} {
 					if !slices.ContainsFunc(figuresBySection(d), func(f sectionFigures) bool { return f.id == chart && len(f.figures) > 0 }) {
 						t.Errorf("no figure of %s", chart)
@@ -75,7 +74,7 @@ func TestExtremes(t *testing.T) {
 				}
 				for _, f := range d.Figures() {
 					drawn <- f.Name
-					drawCoarsely(f.Figure)
+					reportstest.DrawCoarsely(f.Figure)
 					if _, err := f.SVG(); err != nil {
 						t.Error(err)
 					}
@@ -100,7 +99,7 @@ func TestExtremes(t *testing.T) {
 // left out, and the picture says so. The chart of threads shows
 // speed-ups, which are not far apart.
 func TestAbsurdAxisIsSaid(t *testing.T) {
-	for _, chart := range figuresBySection(docOf(t, fixture(t, extremeResults("1e308")))) {
+	for _, chart := range figuresBySection(reportstest.DocOf(t, reportstest.Set(t, extremeResults("1e308")))) {
 		for _, f := range chart.figures {
 			notes := strings.Join(f.Remarks(), " ")
 			said := slices.ContainsFunc([]string{"was cut before", "beyond the axis", "Not drawn", "Too slow"}, func(s string) bool { return strings.Contains(notes, s) })
@@ -133,13 +132,6 @@ func figuresBySection(d *doc.Document) (all []sectionFigures) {
 	return all
 }
 
-// drawCoarsely rasterizes a figure of any size in few pixels: what is far off costs as
-// much as it does in many.
-func drawCoarsely(f *figure.Figure) {
-	img := vgimg.NewWith(vgimg.UseWH(figure.Width, f.FullHeight()), vgimg.UseDPI(18))
-	f.Draw(draw.New(img))
-}
-
 // FuzzFigures draws a figure of each chart of whatever parses as results. An input
 // is short, and its figures are few, so that there are thousands in a minute.
 func FuzzFigures(f *testing.F) {
@@ -159,13 +151,13 @@ func FuzzFigures(f *testing.F) {
 		if err != nil {
 			return
 		}
-		d, err := Build(t.Context(), &Source{Paths: []string{"fuzz"}, Machines: []*results.Set{res}})
+		d, err := reports.Build(t.Context(), &reports.Source{Paths: []string{"fuzz"}, Machines: []*results.Set{res}})
 		if err != nil {
 			return // of a kind that a file alone does not make
 		}
 		for _, chart := range figuresBySection(d) {
 			for _, f := range chart.figures[:min(len(chart.figures), mostFigures)] {
-				drawCoarsely(f.Figure)
+				reportstest.DrawCoarsely(f.Figure)
 			}
 		}
 	})
@@ -175,9 +167,9 @@ var textPlace = regexp.MustCompile(`<text x="([^"]*)" y="[^"]*" textLength="([^"
 
 // TestTextsStayInside: no label, whatever the font, leaves its picture at either side.
 func TestTextsStayInside(t *testing.T) {
-	for name, found := range map[string][]byte{"kernels": small().results(), "models": smallModels().results(), "extremes": extremeResults("1e308")} {
+	for name, found := range map[string][]byte{"kernels": reportstest.Small().Results(), "models": reportstest.SmallModels().Results(), "extremes": extremeResults("1e308")} {
 		looked := 0
-		for _, f := range docOf(t, fixture(t, found)).Figures() {
+		for _, f := range reportstest.DocOf(t, reportstest.Set(t, found)).Figures() {
 			svg, err := f.SVG()
 			if err != nil {
 				t.Fatal(err)

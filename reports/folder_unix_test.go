@@ -1,12 +1,10 @@
 //go:build linux || darwin
 
-package reports
+package reports_test
 
 import (
 	"io"
 	"io/fs"
-	"onebit/reports/doc"
-	"onebit/reports/render"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -15,20 +13,25 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"onebit/reports/doc"
+	"onebit/reports/history"
+	"onebit/reports/render"
+	"onebit/reports/reportstest"
 )
 
 // Two writers of a report's folder, each with a text that tells its runs apart. The
 // page is the largest file of both, and comes last.
 var folderWriters = map[string]func(t *testing.T, dir, text string) error{
 	"plots": func(t *testing.T, dir, text string) error {
-		return writeFormats(t, dir, WriteOptions{}, "a", text, strings.Repeat("long", 5000))
+		return writeFormats(t, dir, reportstest.WriteOptions{}, "a", text, strings.Repeat("long", 5000))
 	},
 	"table": func(t *testing.T, dir, text string) error {
 		say := func(text string) func(io.Writer) error {
 			return func(w io.Writer) error { _, err := io.WriteString(w, text); return err }
 		}
-		d := &doc.Document{Title: strings.Repeat(text, 1000), Files: []doc.File{{Name: historyCSV, Write: say(text)}}}
-		return render.Folder(t.Context(), dir, d, WriteOptions{})
+		d := &doc.Document{Title: strings.Repeat(text, 1000), Files: []doc.File{{Name: history.HistoryCSV, Write: say(text)}}}
+		return render.Folder(t.Context(), dir, d, reportstest.WriteOptions{})
 	},
 }
 
@@ -50,12 +53,12 @@ func TestFullDisk(t *testing.T) {
 			}
 			before := contents(t, dir)
 			for path, data := range before {
-				if path != pageName && len(data) >= len(before[pageName]) {
-					t.Fatalf("%s has %d bytes, and the page %d", path, len(data), len(before[pageName]))
+				if path != reportstest.PageName && len(data) >= len(before[reportstest.PageName]) {
+					t.Fatalf("%s has %d bytes, and the page %d", path, len(data), len(before[reportstest.PageName]))
 				}
 			}
 			child := exec.Command(os.Args[0], "-test.run=^TestFullDisk$")
-			child.Env = append(os.Environ(), fullDisk+"="+strconv.Itoa(len(before[pageName])-1), fullFolder+"="+dir, fullWriter+"="+name)
+			child.Env = append(os.Environ(), fullDisk+"="+strconv.Itoa(len(before[reportstest.PageName])-1), fullFolder+"="+dir, fullWriter+"="+name)
 			if out, err := child.CombinedOutput(); err != nil || !strings.Contains(string(out), "PASS") {
 				t.Fatalf("%v: %s", err, out)
 			}
@@ -88,7 +91,7 @@ func writeToFullDisk(t *testing.T, most string) {
 	}
 	dir := os.Getenv(fullFolder)
 	err = folderWriters[os.Getenv(fullWriter)](t, dir, "new")
-	if want := filepath.Join(dir, pageName); err == nil || !strings.Contains(err.Error(), want) {
+	if want := filepath.Join(dir, reportstest.PageName); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, want one that names %s", err, want)
 	}
 }

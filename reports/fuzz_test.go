@@ -1,4 +1,4 @@
-package reports
+package reports_test
 
 import (
 	"bytes"
@@ -9,6 +9,9 @@ import (
 	"testing"
 
 	"onebit/bench/results"
+	"onebit/reports/compare"
+	"onebit/reports/render"
+	"onebit/reports/reportstest"
 )
 
 // FuzzRender renders whatever parses as results: no file may make a report panic or hang.
@@ -33,7 +36,7 @@ func FuzzRender(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for _, k := range Formats() {
+		for _, k := range reportstest.Formats() {
 			if err := k.Render(t.Context(), io.Discard, res); err != nil {
 				t.Errorf("%s: %v", k.Name, err)
 			}
@@ -57,11 +60,11 @@ func FuzzCompare(f *testing.F) {
 			t.Fatal(err)
 		}
 		for _, other := range []string{path, fixed} {
-			c, err := Compare(t.Context(), CompareOptions{}, path, other)
+			c, err := compare.Files(t.Context(), compare.Options{}, path, other)
 			if err != nil {
 				continue // that it does not parse, or that nothing is in both
 			}
-			if err := c.WriteText(io.Discard, CompareTextOptions{Width: 80}); err != nil {
+			if err := reportstest.PrintDoc(io.Discard, c.Document(false), "table", render.Options{Width: 80}); err != nil {
 				t.Error(err)
 			}
 			if _, err := json.Marshal(c); err != nil {

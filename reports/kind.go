@@ -28,21 +28,21 @@ type Source struct {
 	Top      int            // variants of a setting that a terminal shows; 0 means some, negative all
 }
 
-// kindKey is the setting that names the kind of a results file whose samples do not tell it.
-const kindKey = "report"
+// KindKey is the setting that names the kind of a results file whose samples do not tell it.
+const KindKey = "report"
 
-// kind is the kind that a results file names; "" for one that names none, and for several.
-func (s *Source) kind() string {
+// Kind is the kind that a results file names; "" for one that names none, and for several.
+func (s *Source) Kind() string {
 	if len(s.Machines) != 1 || len(s.Paths) > 1 {
 		return ""
 	}
-	return s.Machines[0].Setting(kindKey)
+	return s.Machines[0].Setting(KindKey)
 }
 
 // Empty reports whether there are no measurements, and nothing else that a kind knows to show.
 func (s *Source) Empty() bool {
 	first := s.Machines[0]
-	return len(first.Samples)+len(first.Failures) == 0 && s.kind() == "" && !gate.IsResults(first)
+	return len(first.Samples)+len(first.Failures) == 0 && s.Kind() == "" && !gate.IsResults(first)
 }
 
 // IsMachine reports whether results are those of onebit machine.
@@ -57,8 +57,8 @@ func IsMachine(res *results.Set) bool {
 
 var kindRegistry []Kind
 
-// RegisterKind adds a kind; the init function of its file calls it.
-func RegisterKind(k Kind) { kindRegistry = append(kindRegistry, k) }
+// Register adds a kind; the init function of its file calls it.
+func Register(k Kind) { kindRegistry = append(kindRegistry, k) }
 
 // Kinds lists the kinds.
 func Kinds() []Kind { return slices.Clone(kindRegistry) }

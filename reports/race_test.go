@@ -1,5 +1,9 @@
 //go:build race
 
-package reports
+package reports_test
 
-func init() { raceDetector = true }
+import (
+	"onebit/reports/reportstest"
+)
+
+func init() { reportstest.RaceDetector = true }

@@ -1,10 +1,9 @@
-package reports
+package reports_test
 
 import (
 	"bytes"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,36 +11,19 @@ import (
 	"strings"
 	"testing"
 
+	"onebit/bench/names"
 	"onebit/bench/results"
-	"onebit/internal/require"
-	"onebit/reports/figure"
+	"onebit/reports/reportstest"
 )
 
-// renderAll renders every kind and the whole report, and returns the page.
-func renderAll(t *testing.T, text string) string {
-	t.Helper()
-	res := fixture(t, []byte(text))
-	var page bytes.Buffer
-	for _, k := range Formats() {
-		var b bytes.Buffer
-		if err := k.Render(t.Context(), &b, res); err != nil {
-			t.Fatalf("%s: %v", k.Name, err)
-		}
-		if k.Name == "html" {
-			page = b
+// TestFixturesUseRealNames holds the simulated runs to operations that engines have.
+func TestFixturesUseRealNames(t *testing.T) {
+	for _, s := range reportstest.Set(t, reportstest.SmallModels().Results()).Samples {
+		if op := s.Name.Get(names.Op); op != "" && !slices.Contains(names.Operations, op) {
+			t.Errorf("no engine has the operation %q", op)
 		}
 	}
-	if require.All() && !raceDetector { // else the page has drawn the same figures as SVG
-		if err := Write(t.Context(), t.TempDir(), res, WriteOptions{}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return page.String()
 }
-
-// raceDetector is whether it makes the drawing of pictures slow. It sees
-// Write's threads in TestFiguresHaveTheirOwnFiles.
-var raceDetector bool
 
 // TestUnusualResults renders files that hold other things than kernels, or hardly anything.
 func TestUnusualResults(t *testing.T) {
@@ -83,7 +65,7 @@ func TestUnusualResults(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			page := renderAll(t, tt.text)
+			page := reportstest.RenderAll(t, tt.text)
 			for _, want := range tt.want {
 				if !strings.Contains(page, want) {
 					t.Errorf("the page lacks %q", want)
@@ -105,7 +87,7 @@ func TestHostileNames(t *testing.T) {
 	}
 	text += "Benchmark" + part + "/" + part + " 1 5 ns/op\n"
 
-	page := renderAll(t, text)
+	page := reportstest.RenderAll(t, text)
 	if n := strings.Count(page, "<script"); n != 1 {
 		t.Errorf("the page has %d script elements, its own is 1", n)
 	}
@@ -119,9 +101,9 @@ func TestHostileNames(t *testing.T) {
 		t.Error("the text itself is lost")
 	}
 
-	res := fixture(t, []byte(text))
+	res := reportstest.Set(t, []byte(text))
 	for _, name := range []string{"table", "markdown"} {
-		k, ok := FormatNamed(name)
+		k, ok := reportstest.FormatNamed(name)
 		if !ok {
 			t.Fatalf("no kind %q", name)
 		}
@@ -140,231 +122,11 @@ func TestHostileNames(t *testing.T) {
 
 // TestPageIsSelfContained looks for anything that a browser would load.
 func TestPageIsSelfContained(t *testing.T) {
-	page := renderAll(t, string(small().results()))
+	page := reportstest.RenderAll(t, string(reportstest.Small().Results()))
 	for _, bad := range regexp.MustCompile(`(?i)(src|href|xlink:href|action)="[^#"][^"]*"|url\(|@import|https?://`).FindAllString(page, -1) {
 		if bad != `href="data:,"` {
 			t.Errorf("the page refers to %s", bad)
 		}
-	}
-}
-
-// aaPairs are pairs of arms that differ by 2% in every round. Their floor, which takes the 2% for
-// chance, is then 1.6%.
-func aaPairs(rounds int) string {
-	var b strings.Builder
-	for pair := range 5 {
-		for range rounds {
-			fmt.Fprintf(&b, "BenchmarkAA/MatVec/format=f%d/variant=x/arm=a 1 100 ns/op\nBenchmarkAA/MatVec/format=f%[1]d/variant=x/arm=b 1 102 ns/op\n", pair)
-		}
-	}
-	return b.String()
-}
-
-func repeat(n int, line string) string { return strings.Repeat(line+"\n", n) }
-
-func TestRankingAndTies(t *testing.T) {
-	const name = "BenchmarkMatVec/format=f/variant=%s/rows=2/cols=2/threads=1/cache=warm 1 %v ns/op"
-	at := func(variant string, ns float64) string { return fmt.Sprintf(name, variant, ns) }
-	// noisy overlaps with 100 ± 5 so much that no test tells them apart.
-	noisy := func(variant string, center float64, devs ...float64) string {
-		var b strings.Builder
-		for _, dev := range devs {
-			b.WriteString(at(variant, center+dev) + "\n")
-		}
-		return b.String()
-	}
-	tests := []struct {
-		name, text string
-		want       []string // ranked
-		ties       int
-	}{
-		{"clear", repeat(6, at("a", 100)) + repeat(6, at("b", 200)), []string{"a", "b"}, 0},
-		{"within the noise floor", aaPairs(10) + repeat(6, at("a", 100)) + repeat(6, at("b", 100.9)) + repeat(6, at("c", 103)), []string{"a", "b", "c"}, 1},
-		{"not significant", noisy("a", 100, -5, -3, -1, 1, 3, 5) + noisy("b", 101, 1, -5, 5, -1, -3, 3) + noisy("c", 150, 3, 1, -5, 5, -1, -3), []string{"b", "a", "c"}, 1},
-		{"too few samples to test", at("a", 100) + "\n" + at("b", 101) + "\n", []string{"a", "b"}, 0},
-		{"equal", repeat(6, at("a", 100)) + repeat(6, at("b", 100)), []string{"a", "b"}, 1},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			d := newDigest(fixture(t, []byte(tt.text)))
-			s, ok := d.rank(d.tasks[0], d.tasks[0].cases[0].panel)
-			if !ok {
-				t.Fatal("nothing was ranked")
-			}
-			var got []string
-			for _, c := range s.ranked {
-				got = append(got, c.variant)
-			}
-			if !slices.Equal(got, tt.want) || s.ties != tt.ties {
-				t.Errorf("ranked %q with %d ties, want %q with %d", got, s.ties, tt.want, tt.ties)
-			}
-		})
-	}
-}
-
-func TestVerdict(t *testing.T) {
-	var b strings.Builder
-	line := func(variant, act, cols string, ns, nmse float64) {
-		b.WriteString(repeat(6, fmt.Sprintf(
-			"BenchmarkMatVec/format=f/variant=%s/act=%s/rows=16/cols=%s 1 %v ns/op 40 %%roof 32 packed-B %v nmse", variant, act, cols, ns, nmse)))
-	}
-	line("scalar", "f32", "16", 900, 0)
-	line("scalar", "q8_128", "16", 800, 2e-5)
-	line("avx2", "q8_128", "16", 100, 2e-5)
-	line("vnni", "q8_row", "16", 50, 9e-5)
-	line("avx2", "q8_128", "32", 100, 2e-5)
-	line("vnni", "q8_row", "32", 200, 9e-5)
-	line("avx2", "q8_128", "64", 100, 2e-5)
-	line("vnni", "q8_row", "64", 110, 9e-5)
-
-	s := kernelReport{newDigest(fixture(t, []byte(b.String())))}.matrices()[0].sections()[0]
-	v := judge(s.subject, s.rankings())
-	if v.winner != "avx2" || v.leads != 2 || v.rankings != 3 {
-		t.Errorf("winner %s leads %d of %d", v.winner, v.leads, v.rankings)
-	}
-	// Of the two scalars, the one with the winner's activations; they met once, at 800 to 100.
-	if v.baseline != "scalar q8_128" || math.Abs(v.speedup-8) > 1e-9 {
-		t.Errorf("%v × %q, want 8 × scalar q8_128", v.speedup, v.baseline)
-	}
-	if want := (extent{32.0 / 1024, 32.0 / 256, true}); v.weight != want {
-		t.Errorf("bytes per weight %+v, want %+v", v.weight, want)
-	}
-}
-
-func TestFront(t *testing.T) {
-	var drawn []tradePoint
-	for _, q := range []struct {
-		name         string
-		speed, error float64
-	}{
-		{"slow, exact", 1, 1e-15}, {"slower, exact", 0.5, 1e-16}, {"fast, bad", 10, 1e-3}, {"fast, worse", 9, 1e-2},
-		{"middle", 5, 1e-5}, {"middle's last bits", 4, 1e-5 * 0.999}, {"same speed, worse", 5, 1e-4},
-	} {
-		drawn = append(drawn, tradePoint{variant: q.name, speed: q.speed, error: q.error})
-	}
-	var got []string
-	for _, q := range front(drawn) {
-		got = append(got, q.variant)
-	}
-	if want := []string{"fast, bad", "middle", "slow, exact"}; !slices.Equal(got, want) {
-		t.Errorf("front %q, want %q", got, want)
-	}
-}
-
-func TestNaturalCompare(t *testing.T) {
-	sorted := []string{"", "f16", "i2_s", "q1_0_g64", "q1_0_g128", "q2_0", "q16_0", "x01", "x1", "x1y"}
-	for i, a := range sorted {
-		for j, b := range sorted {
-			got := naturalCompare(a, b)
-			if (i < j) != (got < 0) || (i == j) != (got == 0) {
-				t.Errorf("naturalCompare(%q, %q) = %d", a, b, got)
-			}
-		}
-	}
-}
-
-func TestTicks(t *testing.T) {
-	ns := results.UnitOf(results.NsPerOp).Format
-	tests := []struct {
-		name   string
-		axis   figure.Axis
-		lo, hi float64
-		want   []string
-	}{
-		{"decades", figure.Axis{Log: true, Labels: 4, Format: ns}, 5e4, 2e7, []string{"100 µs", "1 ms", "10 ms"}},
-		{"within a decade", figure.Axis{Log: true, Labels: 4, Format: ns}, 1.5e4, 1.2e5, []string{"20 µs", "50 µs", "100 µs"}},
-		{"many decades", figure.Axis{Log: true, Labels: 4, Format: results.UnitOf(results.NMSE).Format}, 1e-17, 1e-2,
-			[]string{"1e-16", "1e-12", "1e-08", "0.0001"}},
-		{"linear", figure.Axis{Labels: 5, Format: ns}, 0, 1000, []string{"0 ns", "200 ns", "400 ns", "600 ns", "800 ns", "1 µs"}},
-		{"binary", figure.Axis{Labels: 4, Binary: true, Format: results.UnitOf(results.PackedBytes).Format}, 0, 18 << 20,
-			[]string{"0 B", "5 MiB", "10 MiB", "15 MiB"}},
-		{"less than two of a unit", figure.Axis{Labels: 4, Binary: true, Format: results.UnitOf(results.PackedBytes).Format}, 0, 1.6 * (1 << 20),
-			[]string{"0 B", "512 KiB", "1 MiB", "1.5 MiB"}},
-		{"a range that is none beside its values", figure.Axis{Labels: 5, Format: ns}, 1e18, 1e18 + 128, []string{"1e+09 s"}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			var got []string
-			for _, tick := range tt.axis.Ticks(tt.lo, tt.hi) {
-				if tick.Value < tt.lo || tick.Value > tt.hi {
-					t.Errorf("tick at %v, outside %v to %v", tick.Value, tt.lo, tt.hi)
-				}
-				if tick.Label != "" {
-					got = append(got, tick.Label)
-				}
-			}
-			if !slices.Equal(got, tt.want) {
-				t.Errorf("labels %q, want %q", got, tt.want)
-			}
-		})
-	}
-}
-
-// TestPaletteIsReadable holds the series to a contrast of 3:1 with the paper (WCAG 2.1, 1.4.11) in
-// both schemes, text colours to 4.5:1, and the light colours to being different.
-func TestPaletteIsReadable(t *testing.T) {
-	luminance := func(v uint32) float64 {
-		part := func(c uint32) float64 {
-			x := float64(c&0xFF) / 255
-			if x <= 0.03928 {
-				return x / 12.92
-			}
-			return math.Pow((x+0.055)/1.055, 2.4)
-		}
-		return 0.2126*part(v>>16) + 0.7152*part(v>>8) + 0.0722*part(v)
-	}
-	contrast := func(a, b uint32) float64 {
-		x, y := luminance(a), luminance(b)
-		return (max(x, y) + 0.05) / (min(x, y) + 0.05)
-	}
-	seen := make(map[uint32]figure.Role)
-	for i, tone := range figure.Tones {
-		if tone.Role != figure.Role(i) {
-			t.Errorf("tone %d is of role %d", i, tone.Role)
-		}
-		if other, dup := seen[tone.Light]; dup {
-			t.Errorf("roles %d and %d share the colour %06X", other, tone.Role, tone.Light)
-		}
-		seen[tone.Light] = tone.Role
-		least := 0.0
-		switch {
-		case tone.Role >= figure.FirstSeries:
-			least = 4.5 // names of points are written in them
-		case tone.Role == figure.Ink, tone.Role == figure.Muted, tone.Role == figure.Front:
-			least = 4.5
-		}
-		for _, c := range []float64{contrast(tone.Light, figure.Tones[figure.Paper].Light), contrast(tone.Dark, figure.Tones[figure.Paper].Dark)} {
-			if c < least {
-				t.Errorf("--%s: contrast %.2f, want %v", tone.Css, c, least)
-			}
-		}
-	}
-	marks := make(map[string]bool)
-	for i := range figure.SeriesCount * len(figure.Shapes) {
-		key := fmt.Sprint(figure.Series(i), figure.SeriesShape(i))
-		if marks[key] {
-			t.Errorf("series %d looks like an earlier one", i)
-		}
-		marks[key] = true
-	}
-}
-
-func TestFileNames(t *testing.T) {
-	tests := []struct {
-		parts []string
-		want  string
-	}{
-		{[]string{"latency", "MatVec", "q1_0_g128 6144×2048"}, "latency-matvec-q1_0_g128-6144x2048"},
-		{[]string{"samples", "../../etc/passwd"}, "samples-------etc-passwd"},
-		{[]string{"x", "<a b=\"c\">"}, "x--a-b--c--"},
-	}
-	for _, tt := range tests {
-		if got := figure.FileName(tt.parts...); got != tt.want {
-			t.Errorf("fileName(%q) = %q, want %q", tt.parts, got, tt.want)
-		}
-	}
-	if got := figure.FileName(strings.Repeat("long", 100)); len(got) > 100 {
-		t.Errorf("a file name of %d characters", len(got))
 	}
 }
 
@@ -373,7 +135,7 @@ func TestFiguresHaveTheirOwnFiles(t *testing.T) {
 	text := "BenchmarkMatVec/format=a+b/variant=x/rows=2/cols=2 1 5 ns/op\n" +
 		"BenchmarkMatVec/format=a*b/variant=x/rows=2/cols=2 1 5 ns/op\n"
 	dir := t.TempDir()
-	if err := Write(t.Context(), dir, fixture(t, []byte(text)), WriteOptions{}); err != nil {
+	if err := reportstest.Write(t.Context(), dir, reportstest.Set(t, []byte(text)), reportstest.WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "plots", "latency-*.png"))
@@ -387,20 +149,16 @@ func TestWriteErrors(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if err := Write(t.Context(), filepath.Join(file, "report"), &results.Set{}, WriteOptions{}); err == nil || !strings.Contains(err.Error(), file) {
+	if err := reportstest.Write(t.Context(), filepath.Join(file, "report"), &results.Set{}, reportstest.WriteOptions{}); err == nil || !strings.Contains(err.Error(), file) {
 		t.Errorf("writing below a file: error %v does not name it", err)
 	}
 	broken := errors.New("no space left on device")
-	for _, k := range Formats() {
-		if err := k.Render(t.Context(), failingWriter{broken}, fixture(t, small().results())); !errors.Is(err, broken) {
+	for _, k := range reportstest.Formats() {
+		if err := k.Render(t.Context(), failingWriter{broken}, reportstest.Set(t, reportstest.Small().Results())); !errors.Is(err, broken) {
 			t.Errorf("%s: error %v, want the writer's", k.Name, err)
 		}
 	}
 }
-
-type failingWriter struct{ err error }
-
-func (w failingWriter) Write([]byte) (int, error) { return 0, w.err }
 
 func TestSamplesCSV(t *testing.T) {
 	const text = "BenchmarkB/k=v-2 7 100.5 ns/op 2 \"odd\",unit\n" +
@@ -413,8 +171,12 @@ AA/B/arm=a,1,3,ns/op,1
 B/k=v,2,8,ns/op,0.1
 `
 	var b bytes.Buffer
-	if err := WriteSamplesCSV(&b, fixture(t, []byte(text))); err != nil {
+	if err := reportstest.WriteSamplesCSV(&b, reportstest.Set(t, []byte(text))); err != nil {
 		t.Fatal(err)
 	}
-	compareText(t, "samples", want, b.String())
+	reportstest.CompareText(t, "samples", want, b.String())
 }
+
+type failingWriter struct{ err error }
+
+func (w failingWriter) Write([]byte) (int, error) { return 0, w.err }

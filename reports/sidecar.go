@@ -29,19 +29,19 @@ func (c Sidecar) name() string { return c.Kind + ".gob" }
 
 // Settings are what the results say of it.
 func (c Sidecar) Settings() []results.Setting {
-	return []results.Setting{{Key: kindKey, Value: c.Kind}, {Key: sidecarKey, Value: c.name()}}
+	return []results.Setting{{Key: KindKey, Value: c.Kind}, {Key: sidecarKey, Value: c.name()}}
 }
 
 // In reports whether results are of its kind.
-func (c Sidecar) In(res *results.Set) bool { return res.Setting(kindKey) == c.Kind }
+func (c Sidecar) In(res *results.Set) bool { return res.Setting(KindKey) == c.Kind }
 
 // File is the sidecar, to be written beside the results.
 func (c Sidecar) File() doc.File {
 	return doc.File{Name: c.name(), Write: func(w io.Writer) error { return gob.NewEncoder(w).Encode(c.Of) }}
 }
 
-// readSidecar reads the sidecar of results into what their kind keeps there.
-func (s *Source) readSidecar(into interface{ Check() error }) error {
+// ReadSidecar reads the sidecar of results into what their kind keeps there.
+func (s *Source) ReadSidecar(into interface{ Check() error }) error {
 	name := s.Machines[0].Setting(sidecarKey)
 	if name != filepath.Base(name) || !filepath.IsLocal(name) {
 		return fmt.Errorf("%s: %s: %q is no file of its folder", s.Paths[0], sidecarKey, name)
@@ -52,7 +52,7 @@ func (s *Source) readSidecar(into interface{ Check() error }) error {
 		return fmt.Errorf("%s: its sidecar, which belongs into the same folder: %w", s.Paths[0], err)
 	}
 	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(into); err != nil {
-		return fmt.Errorf("%s: not what onebit %s wrote: %w", path, s.kind(), err)
+		return fmt.Errorf("%s: not what onebit %s wrote: %w", path, s.Kind(), err)
 	}
 	if err := into.Check(); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
@@ -60,8 +60,8 @@ func (s *Source) readSidecar(into interface{ Check() error }) error {
 	return nil
 }
 
-// withWarnings are warnings of a sidecar, and what the results add to them.
-func (s *Source) withWarnings(all []string) []string {
+// WithWarnings are warnings of a sidecar, and what the results add to them.
+func (s *Source) WithWarnings(all []string) []string {
 	for _, text := range slices.Concat(s.Machines[0].Warnings, s.Warnings) {
 		if !slices.Contains(all, text) {
 			all = append(all, text)

@@ -1,4 +1,4 @@
-package reports
+package reports_test
 
 import (
 	"bytes"
@@ -8,13 +8,14 @@ import (
 	"unicode/utf8"
 
 	"onebit/bench/results"
+	"onebit/reports/reportstest"
 )
 
 // tableOf is the closing table at a width.
 func tableOf(t *testing.T, res *results.Set, width int) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := WriteTable(&b, res, TableOptions{Width: width}); err != nil {
+	if err := reportstest.WriteTable(&b, res, reportstest.TableOptions{Width: width}); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -24,7 +25,7 @@ func tableOf(t *testing.T, res *results.Set, width int) string {
 // lost.
 func TestTableFitsTheTerminal(t *testing.T) {
 	for _, file := range []string{"results.txt", "models.txt"} {
-		res := goldenInput(t, file)
+		res := reportstest.GoldenInput(t, file)
 		for _, width := range []int{60, 80} {
 			text := tableOf(t, res, width)
 			for line := range strings.Lines(text) {
@@ -39,7 +40,7 @@ func TestTableFitsTheTerminal(t *testing.T) {
 			}
 		}
 	}
-	narrow := tableOf(t, goldenInput(t, "results.txt"), 60)
+	narrow := tableOf(t, reportstest.GoldenInput(t, "results.txt"), 60)
 	if want := "i2_s 2048×2048, 2 threads, cold\n  avx2 "; !strings.Contains(narrow, want) {
 		t.Errorf("no %q in\n%s", want, narrow)
 	}
@@ -47,7 +48,7 @@ func TestTableFitsTheTerminal(t *testing.T) {
 
 // TestTableExplainsItsTerms holds the table to a legend of the words that it uses, and of no others.
 func TestTableExplainsItsTerms(t *testing.T) {
-	text := tableOf(t, goldenInput(t, "models.txt"), 0)
+	text := tableOf(t, reportstest.GoldenInput(t, "models.txt"), 0)
 	for _, want := range []string{"q8_128: 8 bits", "packed: weights", "native: weights", "kld: divergence"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -77,12 +78,12 @@ func disturbed() string {
 // TestDoubtfulTimesAreMarked: of a disturbed group every time has a sign, of two states the cases in
 // which they were; a legend tells what they mean.
 func TestDoubtfulTimesAreMarked(t *testing.T) {
-	res := fixture(t, []byte(disturbed()))
+	res := reportstest.Set(t, []byte(disturbed()))
 	var page, markdown bytes.Buffer
-	if err := WriteHTML(t.Context(), &page, res); err != nil {
+	if err := reportstest.WriteHTML(t.Context(), &page, res); err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteMarkdown(&markdown, res); err != nil {
+	if err := reportstest.WriteMarkdown(&markdown, res); err != nil {
 		t.Fatal(err)
 	}
 	for kind, tc := range map[string]struct {
@@ -107,7 +108,7 @@ func TestDoubtfulTimesAreMarked(t *testing.T) {
 		}
 	}
 	var json bytes.Buffer
-	if err := WriteJSON(&json, res); err != nil || strings.ContainsAny(json.String(), "†‡") {
+	if err := reportstest.WriteJSON(&json, res); err != nil || strings.ContainsAny(json.String(), "†‡") {
 		t.Errorf("JSON has signs, or fails: %v", err)
 	}
 }
@@ -130,21 +131,9 @@ func TestUselessFloorIsSaidBesideTheVerdict(t *testing.T) {
 				fmt.Fprintf(&b, "Benchmark%s 1 100 ns/op\nBenchmarkAA/%[1]s/arm=b 1 %d ns/op\n", arm, 100+(pair%2*2-1)*tc.apart)
 			}
 		}
-		advice := firstText(docOf(t, fixture(t, []byte(b.String()))).First[0])
+		advice := reportstest.FirstText(reportstest.DocOf(t, reportstest.Set(t, []byte(b.String()))).First[0])
 		if got := strings.Contains(advice, "nois"); got != (tc.want != "") || !strings.Contains(advice, tc.want) {
 			t.Errorf("%+v: %q", tc, advice)
-		}
-	}
-}
-
-// TestMemoryAddsUp: parts of another moment, which exceed the peak, are not shown.
-func TestMemoryAddsUp(t *testing.T) {
-	const line = "BenchmarkModel/model=m/variant=%s/test=tg8/threads=2 1 50 ns/op 8 tok/s 3072 peak-RSS-B %d anon-B 1024 file-B\n"
-	_, m := onlyModel(t, fmt.Sprintf(line, "whole", 2048)+fmt.Sprintf(line, "torn", 2560))
-	for _, r := range m.runs {
-		want := map[string]string{"whole": "3.00 KiB: 2.00 KiB anonymous, 1.00 KiB file", "torn": "3.00 KiB"}[r.variant]
-		if got := memoryText(r.peak()); got != want {
-			t.Errorf("%s: %q, want %q", r.variant, got, want)
 		}
 	}
 }
@@ -152,7 +141,7 @@ func TestMemoryAddsUp(t *testing.T) {
 // TestWordsAreExplainedOnce: a page marks up a word where it first stands, and text of a file stays text.
 func TestWordsAreExplainedOnce(t *testing.T) {
 	var page bytes.Buffer
-	if err := WriteHTML(t.Context(), &page, goldenInput(t, "models.txt")); err != nil {
+	if err := reportstest.WriteHTML(t.Context(), &page, reportstest.GoldenInput(t, "models.txt")); err != nil {
 		t.Fatal(err)
 	}
 	for _, word := range []string{"q8_128", "packed", "native", "A/A", "kld", "nmse"} {

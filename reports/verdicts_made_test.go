@@ -1,4 +1,4 @@
-package reports
+package reports_test
 
 import (
 	"bytes"
@@ -16,6 +16,7 @@ import (
 	"onebit/bench/gate"
 	"onebit/bench/results"
 	"onebit/internal/require"
+	"onebit/reports/reportstest"
 )
 
 // TestMadeVerdicts: cases whose recording is gone are what their maker makes, by the
@@ -33,7 +34,7 @@ func TestMadeVerdicts(t *testing.T) {
 		made++
 		archive := txtar.Parse(unpacked(t, path))
 		files := maker()
-		if *update {
+		if *reportstest.Update {
 			archive.Files = files
 			writeVerdict(t, path, archive)
 			continue

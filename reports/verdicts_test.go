@@ -1,4 +1,4 @@
-package reports
+package reports_test
 
 import (
 	"bytes"
@@ -22,6 +22,11 @@ import (
 	"onebit/bench/history"
 	"onebit/bench/results"
 	"onebit/internal/require"
+	"onebit/reports/compare"
+	gatepage "onebit/reports/gate"
+	historypage "onebit/reports/history"
+	"onebit/reports/render"
+	"onebit/reports/reportstest"
 )
 
 // TestVerdicts gives every verdict that was ever wrong, or missing, another chance:
@@ -154,12 +159,12 @@ func (v wrongVerdict) answer(t *testing.T) string {
 }
 
 func (v wrongVerdict) compared(t *testing.T, dir string) (string, error) {
-	c, err := Compare(t.Context(), CompareOptions{}, filepath.Join(dir, "old.txt"), filepath.Join(dir, "new.txt"))
+	c, err := compare.Files(t.Context(), compare.Options{}, filepath.Join(dir, "old.txt"), filepath.Join(dir, "new.txt"))
 	if err != nil {
 		return "", err
 	}
 	var b strings.Builder
-	err = c.WriteText(&b, CompareTextOptions{Width: 120})
+	err = reportstest.PrintDoc(&b, c.Document(false), "table", render.Options{Width: 120})
 	return b.String(), err
 }
 
@@ -177,7 +182,7 @@ func (v wrongVerdict) recalled(t *testing.T, dir string) (string, error) {
 	for _, note := range h.Notes {
 		fmt.Fprintf(&b, "note: %s\n", note)
 	}
-	err = WriteHistoryTable(&b, HistoryView{History: h, Trends: trends, Options: options}, 0)
+	err = reportstest.PrintDoc(&b, historypage.View{History: h, Trends: trends, Options: options}.Document(), "table", render.Options{})
 	return b.String(), err
 }
 
@@ -197,7 +202,7 @@ func gateAnswer(report *gate.Report, err error) (string, error) {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "exit %d\n", report.Exit())
-	err = errors.Join(err, WriteGateTable(&b, &gate.Results{Report: report}, 0))
+	err = errors.Join(err, reportstest.PrintDoc(&b, gatepage.Document(&gate.Results{Report: report}), "table", render.Options{}))
 	return b.String(), err
 }
 

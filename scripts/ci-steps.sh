@@ -337,7 +337,7 @@ wine() (
 	mkdir "$WINEPREFIX"
 	wineserver -p # stays: each test would wait for a new one, and two that start it at once for a minute
 	wineboot -i 2>/dev/null
-	elsewhere CGO_ENABLED=0 GOOS=windows -- ./internal/... ./formats/... ./kernels/... ./models/... ./bench/... ./reports ./cmd/...
+	elsewhere CGO_ENABLED=0 GOOS=windows -- ./internal/... ./formats/... ./kernels/... ./models/... ./bench/... ./reports/... ./cmd/...
 	packages=$(drawn 4 <<<"$packages")
 	# shellcheck disable=SC2086 # a list of packages
 	go test -vet=off -timeout 30m -short -overlay "$overlay" -exec "$PWD/scripts/under-wine" $packages || status=$?

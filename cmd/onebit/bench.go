@@ -17,7 +17,7 @@ import (
 	"onebit/cmd/internal/cli"
 	"onebit/internal/count"
 	"onebit/internal/sysinfo"
-	"onebit/reports"
+	"onebit/reports/digest"
 )
 
 // How long a run of kernels may take in all, setting up included: people are
@@ -83,14 +83,14 @@ func (f *benchFlags) measure(cmd *cobra.Command, suites []*cases.Suite, host sys
 	res, err := runner.Run(cmd.Context(), all, file)
 	bar.Close()
 	if f.precision.set && err == nil {
-		fmt.Fprintln(stderr, reports.PrecisionText(res, float64(f.precision.Percentage)/100, time.Since(start)))
+		fmt.Fprintln(stderr, digest.PrecisionText(res, float64(f.precision.Percentage)/100, time.Since(start)))
 	}
 	return res, err
 }
 
 // loose are the groups with ratios that are not known to the precision.
 func (f *benchFlags) loose(res *results.Set) (groups []string) {
-	ratios, _ := reports.LooseRatios(res, float64(f.precision.Percentage)/100)
+	ratios, _ := digest.LooseRatios(res, float64(f.precision.Percentage)/100)
 	for _, r := range ratios {
 		if !slices.Contains(groups, r.Group) {
 			groups = append(groups, r.Group)

@@ -5,12 +5,12 @@ import (
 
 	"onebit/bench/results"
 	"onebit/cmd/internal/cli"
-	"onebit/reports"
+	"onebit/reports/compare"
 )
 
 // A comparison is the flags of compare.
 type comparison struct {
-	reports.CompareOptions
+	compare.Options
 	all, json bool
 	force     bool
 	out       string
@@ -61,7 +61,7 @@ or of two machines, which onebit report shows side by side.`,
 }
 
 func (c *comparison) compare(cmd *cobra.Command, old, new string) error {
-	found, err := reports.Compare(cmd.Context(), c.CompareOptions, old, new)
+	found, err := compare.Files(cmd.Context(), c.Options, old, new)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"onebit/bench/gate"
-	"onebit/reports"
+	gatepage "onebit/reports/gate"
 	"onebit/reports/render"
 )
 
@@ -21,7 +21,7 @@ func TestGateFolderAllOrNone(t *testing.T) {
 		}
 	}
 	results := &gate.Results{Report: &gate.Report{}}
-	if err := writeGateFolder(t.Context(), dir, results, reports.GateDocument(results), render.FolderOptions{}); err == nil || !strings.Contains(err.Error(), "is not a report of onebit") {
+	if err := writeGateFolder(t.Context(), dir, results, gatepage.Document(results), render.FolderOptions{}); err == nil || !strings.Contains(err.Error(), "is not a report of onebit") {
 		t.Errorf("error %v", err)
 	}
 	entries, err := os.ReadDir(dir)
@@ -31,7 +31,7 @@ func TestGateFolderAllOrNone(t *testing.T) {
 	if base, err := os.ReadFile(filepath.Join(dir, "base.txt")); err != nil || string(base) != "another's" || len(entries) != 2 {
 		t.Errorf("base.txt is %q, of %d files, %v", base, len(entries), err)
 	}
-	if err := writeGateFolder(t.Context(), dir, results, reports.GateDocument(results), render.FolderOptions{Force: true}); err != nil {
+	if err := writeGateFolder(t.Context(), dir, results, gatepage.Document(results), render.FolderOptions{Force: true}); err != nil {
 		t.Error(err)
 	}
 	if base, err := os.ReadFile(filepath.Join(dir, "base.txt")); err != nil || string(base) == "another's" {

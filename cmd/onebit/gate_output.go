@@ -19,8 +19,8 @@ import (
 	"onebit/bench/results"
 	"onebit/internal/clock"
 	"onebit/internal/sysinfo"
-	"onebit/reports"
 	"onebit/reports/doc"
+	gatepage "onebit/reports/gate"
 	"onebit/reports/render"
 )
 
@@ -85,7 +85,7 @@ func (r *gateRecord) read() (*gate.Results, error) {
 	if r.folder == nil {
 		return gate.ReadResults(&r.memory, "the gate's measurements")
 	}
-	return reports.ReadGate(r.folder.path())
+	return gatepage.Read(r.folder.path())
 }
 
 // profiles is the folder of profiles. Those of an earlier gate are removed.
@@ -179,7 +179,7 @@ func (f *gateFlags) publish(cmd *cobra.Command, r *gate.Report, profiles []gate.
 	if err != nil {
 		return err
 	}
-	d := reports.GateDocument(res)
+	d := gatepage.Document(res)
 	err = printDocument(cmd, d, f.asJSON, false)
 	if path := os.Getenv("GITHUB_STEP_SUMMARY"); path != "" {
 		err = errors.Join(err, appendSummary(cmd.Context(), path, d))

@@ -10,7 +10,7 @@ import (
 
 	"onebit/bench/gate"
 	"onebit/bench/results"
-	"onebit/reports"
+	gatepage "onebit/reports/gate"
 )
 
 // unequal are the flags in which a gate may differ from one that it adds rounds to:
@@ -25,7 +25,7 @@ func (f *gateFlags) resumable(cmd *cobra.Command, settings []results.Setting) (*
 	if f.resume == "" {
 		return nil, nil
 	}
-	before, err := reports.ReadGate(filepath.Join(f.resume, resultsName))
+	before, err := gatepage.Read(filepath.Join(f.resume, resultsName))
 	if err != nil {
 		return nil, fmt.Errorf("--resume: %w", err)
 	}

@@ -10,7 +10,7 @@ import (
 	"onebit/bench/results"
 	"onebit/cmd/internal/cli"
 	"onebit/internal/term"
-	"onebit/reports"
+	historypage "onebit/reports/history"
 )
 
 type historyFlags struct {
@@ -120,7 +120,7 @@ func (f *historyFlags) run(cmd *cobra.Command, dir string) error {
 	if err != nil {
 		return fmt.Errorf("looking for changes: %w", err)
 	}
-	view := reports.HistoryView{History: read, Trends: found, Least: f.threshold / 100, Options: how}
+	view := historypage.View{History: read, Trends: found, Least: f.threshold / 100, Options: how}
 	if f.repo != "" {
 		if view.Between, err = read.Between(ctx, history.Repository{Dir: f.repo}, found); err != nil {
 			return err
@@ -136,7 +136,7 @@ func (f *historyFlags) run(cmd *cobra.Command, dir string) error {
 	return f.publish(cmd, view)
 }
 
-func (f *historyFlags) publish(cmd *cobra.Command, view reports.HistoryView) error {
+func (f *historyFlags) publish(cmd *cobra.Command, view historypage.View) error {
 	d := view.Document()
 	form := "table"
 	switch {

@@ -24,6 +24,7 @@ import (
 	"onebit/models/engine/cpu"
 	"onebit/reports"
 	"onebit/reports/doc"
+	profilepage "onebit/reports/profile"
 	"onebit/reports/render"
 )
 
@@ -308,14 +309,14 @@ func (f *profileFlags) publish(cmd *cobra.Command, p *profile.Profile, res *resu
 	if res == nil {
 		res = &results.Set{}
 	}
-	d := reports.ProfileDocument(p, res, f.filter)
+	d := profilepage.Document(p, res, f.filter)
 	err := printDocument(cmd, d, f.asJSON, f.brief())
 	if f.out == "" || len(res.Samples) == 0 {
 		return err
 	}
 	side := reports.Sidecar{Kind: "profile", Of: p}
 	res.Settings = append(res.Settings, side.Settings()...)
-	return errors.Join(err, f.intoFolder(cmd, file, side, reports.ProfileDocument(p, res, profile.Filter{}),
+	return errors.Join(err, f.intoFolder(cmd, file, side, profilepage.Document(p, res, profile.Filter{}),
 		doc.File{Name: "trace.json", Write: p.WriteTrace}, doc.File{Name: "cpu.pprof", Write: p.WritePprof}))
 }
 

@@ -26,6 +26,7 @@ import (
 	"onebit/internal/sysinfo"
 	"onebit/kernels"
 	"onebit/reports"
+	profilepage "onebit/reports/profile"
 )
 
 // kernelFlags are those of profile --kernel.
@@ -172,7 +173,7 @@ func (f *profileFlags) publishKernel(cmd *cobra.Command, k *profile.Kernel, res 
 	}
 	side := reports.Sidecar{Kind: "kernel", Of: k}
 	res.Settings = append(res.Settings, side.Settings()...)
-	d := reports.KernelDocument(k, res)
+	d := profilepage.KernelDocument(k, res)
 	err := printDocument(cmd, d, f.asJSON, f.brief())
 	if f.out == "" || len(res.Samples) == 0 {
 		return err

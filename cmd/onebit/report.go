@@ -13,6 +13,7 @@ import (
 	"onebit/bench/results"
 	"onebit/cmd/internal/cli"
 	"onebit/reports"
+	_ "onebit/reports/all"
 	"onebit/reports/doc"
 	"onebit/reports/render"
 )

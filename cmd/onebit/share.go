@@ -11,7 +11,7 @@ import (
 	"onebit/cmd/internal/cli"
 	"onebit/internal/count"
 	"onebit/internal/term"
-	"onebit/reports"
+	"onebit/reports/share"
 )
 
 func newShare() *cobra.Command {
@@ -39,15 +39,15 @@ results goes to standard error.`,
 			if err != nil {
 				return err
 			}
-			shared, err := reports.Share(res)
+			shared, err := share.Condense(res)
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
 			var text bytes.Buffer
-			if err := reports.WriteShared(&text, shared); err != nil {
+			if err := share.Write(&text, shared); err != nil {
 				return err
 			}
-			if err := reports.CheckShared(shared); err != nil {
+			if err := share.Check(shared); err != nil {
 				fmt.Fprintf(cmd.ErrOrStderr(), "onebit: warning: a site would leave it out: %s\n", term.Text(err.Error()))
 			}
 			write := func(w io.Writer) error { _, err := w.Write(term.Clean(text.Bytes())); return err }
@@ -57,7 +57,7 @@ results goes to standard error.`,
 				err = cli.WriteFile(cmd.Context(), out, force, write)
 			}
 			if err == nil {
-				tellHowToSend(cmd.ErrOrStderr(), out, into, reports.SharedName(shared), text.Len())
+				tellHowToSend(cmd.ErrOrStderr(), out, into, share.Name(shared), text.Len())
 			}
 			return err
 		},

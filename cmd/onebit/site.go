@@ -16,9 +16,9 @@ import (
 	"onebit/cmd/internal/cli"
 	"onebit/internal/count"
 	"onebit/internal/term"
-	"onebit/reports"
 	"onebit/reports/doc"
 	"onebit/reports/render"
+	sitepage "onebit/reports/site"
 )
 
 func newSite() *cobra.Command {
@@ -40,7 +40,7 @@ Results of emulated machines stand apart. Whole results files are condensed, as 
 			if err != nil {
 				return err
 			}
-			d, left, err := reports.Site(files, unread)
+			d, left, err := sitepage.Document(files, unread)
 			for _, l := range left {
 				fmt.Fprintf(cmd.ErrOrStderr(), "left out: %s: %s\n", term.Text(l.Path), term.Text(l.Why))
 			}
@@ -56,7 +56,7 @@ Results of emulated machines stand apart. Whole results files are condensed, as 
 }
 
 // sharedFiles reads the results files below a folder, in the order of their names, but not those of the site there.
-func sharedFiles(ctx context.Context, dir, site string) (files []reports.SharedFile, unread []reports.LeftOut, err error) {
+func sharedFiles(ctx context.Context, dir, site string) (files []sitepage.File, unread []sitepage.LeftOut, err error) {
 	err = filepath.WalkDir(dir, func(file string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -75,9 +75,9 @@ func sharedFiles(ctx context.Context, dir, site string) (files []reports.SharedF
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil:
-			unread = append(unread, reports.LeftOut{Path: file, Why: cli.WithoutPath(err, file).Error()})
+			unread = append(unread, sitepage.LeftOut{Path: file, Why: cli.WithoutPath(err, file).Error()})
 		default:
-			files = append(files, reports.SharedFile{Path: file, Results: res})
+			files = append(files, sitepage.File{Path: file, Results: res})
 		}
 		return nil
 	})
@@ -112,7 +112,7 @@ func writeSite(cmd *cobra.Command, dir string, d *doc.Document, force bool) erro
 
 // removeOthers removes the results files that an earlier site had and this one has not.
 func removeOthers(folder *cli.Folder, keep []doc.File) error {
-	there, err := fs.Glob(folder.FS(), reports.SiteFolder+"/*.txt")
+	there, err := fs.Glob(folder.FS(), sitepage.Folder+"/*.txt")
 	for _, name := range there {
 		if !slices.ContainsFunc(keep, func(f doc.File) bool { return f.Name == name }) {
 			err = errors.Join(err, folder.Remove(name))

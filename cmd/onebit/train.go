@@ -21,6 +21,7 @@ import (
 	"onebit/reports"
 	"onebit/reports/doc"
 	"onebit/reports/render"
+	"onebit/reports/training"
 )
 
 // trainFlags are the flags of onebit train.
@@ -387,7 +388,7 @@ func (f *trainFlags) record(cmd *cobra.Command, res *results.Set) error {
 	if err != nil {
 		return err
 	}
-	if there, err := results.ReadFiles(cmd.Context(), path); !f.force && !errors.Is(err, fs.ErrNotExist) && (err != nil || !reports.IsTraining(there)) {
+	if there, err := results.ReadFiles(cmd.Context(), path); !f.force && !errors.Is(err, fs.ErrNotExist) && (err != nil || !training.Recognise(there)) {
 		return fmt.Errorf("%s holds other results: the model is written, and no report of how it was trained", path)
 	}
 	if err := render.Folder(cmd.Context(), f.output, d, render.FolderOptions{Force: f.force, Beside: []doc.File{{Name: resultsName, Write: res.Write}}}); err != nil {

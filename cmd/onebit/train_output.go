@@ -12,7 +12,7 @@ import (
 	"onebit/internal/count"
 	"onebit/internal/term"
 	"onebit/models/train/lm"
-	"onebit/reports"
+	"onebit/reports/training"
 )
 
 // trainProgress tells how a run goes: a line at each point of the learning curve and,
@@ -123,15 +123,15 @@ func (r *trainResult) document() trainDocument {
 
 // results are what the page is made of.
 func (r *trainResult) results() *results.Set {
-	var points []reports.TrainingPoint
+	var points []training.Point
 	for _, p := range r.trainer.Points() {
-		points = append(points, reports.TrainingPoint(p))
+		points = append(points, training.Point(p))
 	}
-	score := func(s lm.Score) reports.TrainingScore {
-		return reports.TrainingScore{BitsPerByte: s.BitsPerByte(), Perplexity: s.Perplexity()}
+	score := func(s lm.Score) training.Score {
+		return training.Score{BitsPerByte: s.BitsPerByte(), Perplexity: s.Perplexity()}
 	}
 	recipe := r.trainer.Recipe
-	return reports.TrainingResults(points, score(r.model), score(r.trigram),
+	return training.Results(points, score(r.model), score(r.trigram),
 		results.Setting{Key: "model", Value: term.Text(recipe.Name)}, results.Setting{Key: "recipe", Value: term.Text(shortDescription(recipe, r.trainer.Model.Weights()))},
 		results.Setting{Key: "steps", Value: fmt.Sprintf("%d of %d × %d tokens", r.trainer.Step(), recipe.Batch, recipe.Context)},
 		results.Setting{Key: "seconds", Value: fmt.Sprintf("%.0f", r.trainer.Spent().Seconds())}, results.Setting{Key: "model-bytes", Value: fmt.Sprint(r.size)})

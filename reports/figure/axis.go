@@ -246,3 +246,41 @@ func (p *Panel) addGrid(horizontal bool) {
 
 // BareNumber formats a tick; the axis says the unit.
 func BareNumber(v float64) string { return fmt.Sprintf("%.4g", v) }
+
+// SpreadOver keeps at most so many of all, the first and the last among them, evenly.
+func SpreadOver[T any](all []T, most int) []T {
+	if len(all) <= most {
+		return all
+	}
+	kept := make([]T, most)
+	for i := range kept {
+		kept[i] = all[i*(len(all)-1)/(most-1)]
+	}
+	return kept
+}
+
+// RobustAxis covers the values, but for those so far out that the others would show nothing, and a share of their extent
+// as space at both ends.
+func RobustAxis(values []float64, space float64, labels int, format func(float64) string) Axis {
+	sorted := slices.Sorted(slices.Values(values))
+	n := len(sorted)
+	middle := sorted[n/2]
+	reach := 12 * max(sorted[n*9/10]-middle, middle-sorted[n/10], math.Abs(middle)*1e-3)
+	lo, hi := max(sorted[0], middle-reach), min(sorted[n-1], middle+reach)
+	margin := max((hi-lo)*space, math.Abs(middle)*1e-3, 1e-9)
+	return Axis{Min: lo - margin, Max: hi + margin, Labels: labels, Format: format}.Bounded()
+}
+
+// BeyondText says how many values stand at an axis' edge because they are far out.
+func BeyondText(a Axis, values []float64) string {
+	n := 0
+	for _, v := range values {
+		if v < a.Min || v > a.Max {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" · %d beyond the edge", n)
+}

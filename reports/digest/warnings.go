@@ -1,0 +1,128 @@
+package digest
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"onebit/internal/count"
+	"onebit/reports/doc"
+)
+
+// alike is from how many warnings on one sentence stands for them.
+const alike = 3
+
+var (
+	warningGroup  = regexp.MustCompile(`^group ([^:]+): `)
+	warningNumber = regexp.MustCompile(`([0-9]+(?:\.[0-9]+)?)( (?:ns|µs|ms|s)\b)?`)
+)
+
+// A measure is a number in a warning. Times in different units are alike.
+type measure struct {
+	text, unit string // unit is "" or one of time, with its blank
+	value      float64
+}
+
+// secondsIn are units of time.
+var secondsIn = map[string]float64{" ns": 1e-9, " µs": 1e-6, " ms": 1e-3, " s": 1}
+
+func measures(text string) (all []measure) {
+	for _, m := range warningNumber.FindAllStringSubmatch(text, -1) {
+		v, _ := strconv.ParseFloat(m[1], 64)
+		all = append(all, measure{m[0], m[2], v * cmp.Or(secondsIn[m[2]], 1)})
+	}
+	return all
+}
+
+// A spanOf is the least and the most of what warnings say in one place.
+type spanOf struct{ lo, hi measure }
+
+func (s *spanOf) add(m measure) {
+	if s.lo.text == "" || m.value < s.lo.value {
+		s.lo = m
+	}
+	if s.hi.text == "" || m.value > s.hi.value {
+		s.hi = m
+	}
+}
+
+// String has the unit once, where both have one.
+func (s spanOf) String() string {
+	switch {
+	case s.lo.text == s.hi.text:
+		return s.lo.text
+	case s.lo.unit == s.hi.unit:
+		return strings.TrimSuffix(s.lo.text, s.lo.unit) + " to " + s.hi.text
+	}
+	return s.lo.text + " to " + s.hi.text
+}
+
+// Doubts gathers the warnings of each kind, in the order of their first appearance.
+func (d *Digest) Doubts() []doc.Doubt {
+	var kinds []string
+	byKind := make(map[string][]string)
+	for _, text := range d.warnings() {
+		kind := warningGroup.ReplaceAllString(text, "group: ")
+		kind = warningNumber.ReplaceAllStringFunc(kind, func(s string) string {
+			if measures(s)[0].unit != "" {
+				return "a time"
+			}
+			return "0"
+		})
+		if byKind[kind] == nil {
+			kinds = append(kinds, kind)
+		}
+		byKind[kind] = append(byKind[kind], text)
+	}
+	var all []doc.Doubt
+	for _, kind := range kinds {
+		warnings := byKind[kind]
+		if len(warnings) >= alike {
+			all = append(all, doc.Doubt{Text: d.commonText(warnings), All: warnings})
+			continue
+		}
+		for _, text := range warnings {
+			all = append(all, doc.Doubt{Text: text})
+		}
+	}
+	return all
+}
+
+// commonText says how many warnings there are, and gives each of their numbers as a range.
+func (d *Digest) commonText(warnings []string) string {
+	groups := make(map[string]bool)
+	spans := make([]spanOf, len(measures(warningGroup.ReplaceAllString(warnings[0], ""))))
+	for _, text := range warnings {
+		if m := warningGroup.FindStringSubmatch(text); m != nil {
+			groups[m[1]] = true
+		}
+		for i, m := range measures(warningGroup.ReplaceAllString(text, "")) {
+			spans[i].add(m)
+		}
+	}
+	i := -1
+	text := warningNumber.ReplaceAllStringFunc(warningGroup.ReplaceAllString(warnings[0], ""), func(string) string {
+		i++
+		return spans[i].String()
+	})
+	switch {
+	case len(groups) == 0:
+		return fmt.Sprintf("%d times: %s", len(warnings), text)
+	case d.areTasks(groups):
+		return fmt.Sprintf("%d of %d groups: %s", len(groups), len(d.Tasks), text)
+	}
+	return fmt.Sprintf("%s: %s", count.Of(len(groups), "group"), text)
+}
+
+// areTasks reports whether the groups are named after tasks, so that their number tells something.
+func (d *Digest) areTasks(groups map[string]bool) bool {
+	found := 0
+	for _, t := range d.Tasks {
+		if groups[t.Title] {
+			found++
+		}
+	}
+	return found == len(groups)
+}
