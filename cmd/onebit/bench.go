@@ -6,16 +6,15 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"onebit/bench"
 	"onebit/bench/cases"
+	"onebit/bench/names"
 	"onebit/bench/results"
 	"onebit/cmd/internal/cli"
-	"onebit/internal/count"
 	"onebit/internal/sysinfo"
 	"onebit/reports/digest"
 )
@@ -33,7 +32,7 @@ const (
 // ceilings, since a test of a model is longer.
 const ceilingTime = 50 * time.Millisecond
 
-func (f *benchFlags) run(cmd *cobra.Command) (err error) {
+func (f *benchFlags) bench(cmd *cobra.Command) (err error) {
 	if err := f.check(cmd); err != nil {
 		return err
 	}
@@ -59,7 +58,17 @@ func (f *benchFlags) run(cmd *cobra.Command) (err error) {
 		}
 	}
 	res, err := f.measure(cmd, suites, host, file)
-	return errors.Join(err, f.report(cmd, res, file, err))
+	return errors.Join(err, f.report(cmd, res, file, err, !f.all && f.filter == "", results.FilterNames(f.filter, "/"+names.Variant)))
+}
+
+// printList prints the cases that a run would measure.
+func (f *benchFlags) printList(cmd *cobra.Command) error {
+	suites, done, err := f.suites(cmd, sysinfo.Probe())
+	if err != nil {
+		return err
+	}
+	defer done()
+	return f.print(cmd, cases.List(suites))
 }
 
 func (f *benchFlags) measure(cmd *cobra.Command, suites []*cases.Suite, host sysinfo.Host, file io.Writer) (*results.Set, error) {
@@ -70,20 +79,15 @@ func (f *benchFlags) measure(cmd *cobra.Command, suites []*cases.Suite, host sys
 		runner.Time = ceilingTime
 	}
 	all := f.joined(cmd, suites, host)
-	stderr := cmd.ErrOrStderr()
-	plan := runner.Plan(all)
-	fmt.Fprintf(stderr, "measuring %s, for about %v\n", planned(all, plan, f.count > 0), plan.Estimate.Round(time.Second))
+	then := ""
 	if f.precision.set {
 		runner.Most, runner.Further = f.most, f.loose
-		fmt.Fprintf(stderr, "then the ratios that are not known to ±%v, until %v are over\n", f.precision.Percentage, f.most)
+		then = fmt.Sprintf("then the ratios that are not known to ±%v, until %v are over", f.precision.Percentage, f.most)
 	}
-	bar := cli.NewBenchProgress(stderr)
-	runner.Progress = bar.Show
 	start := time.Now()
-	res, err := runner.Run(cmd.Context(), all, file)
-	bar.Close()
+	res, err := f.run(cmd, runner, all, file, then)
 	if f.precision.set && err == nil {
-		fmt.Fprintln(stderr, digest.PrecisionText(res, float64(f.precision.Percentage)/100, time.Since(start)))
+		fmt.Fprintln(cmd.ErrOrStderr(), digest.PrecisionText(res, float64(f.precision.Percentage)/100, time.Since(start)))
 	}
 	return res, err
 }
@@ -118,23 +122,6 @@ func (f *benchFlags) joined(cmd *cobra.Command, suites []*cases.Suite, host sysi
 		return doubts
 	}
 	return all
-}
-
-// planned says what is measured: a filter may leave only studies. Unless their number
-// was asked for, slow cases get fewer samples.
-func planned(s bench.Suite, plan bench.Plan, exact bool) string {
-	var parts []string
-	if n := len(s.Cases); n > 0 {
-		samples := count.Of(plan.Count, "sample")
-		if !exact {
-			samples = "up to " + samples
-		}
-		parts = append(parts, fmt.Sprintf("%s, %s each", count.Of(n, "case"), samples))
-	}
-	if n := len(s.Studies); n > 0 {
-		parts = append(parts, count.Of(n, "study"))
-	}
-	return strings.Join(parts, ", and ")
 }
 
 func (f *benchFlags) budget() (sum time.Duration) {

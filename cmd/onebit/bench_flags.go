@@ -10,7 +10,6 @@ import (
 
 	"onebit/bench"
 	"onebit/bench/cases"
-	"onebit/bench/results"
 	"onebit/cmd/internal/cli"
 	"onebit/formats"
 	"onebit/internal/count"
@@ -20,27 +19,18 @@ import (
 )
 
 type benchFlags struct {
+	measureFlags
 	kernels, models bool // what to measure
 
 	process *bench.Job        // of this process, if it is a child of bench's
 	handed  []cases.ModelFile // models that bench made
 	folder  string            // where its processes share random matrices; "" if there is none
 
-	out       string
-	force     bool
-	filter    string
-	short     bool
-	list      bool
-	json      bool
 	counters  bool
-	count     int
-	time      time.Duration
-	threads   []int
 	model     string
 	tokenizer string
 	machine   string // a results file with ceilings
 	types     []string
-	seed      uint64
 	host      string
 	precision percentFlag   // to which ratios are to be known
 	most      time.Duration // for that
@@ -80,24 +70,14 @@ func (f *benchFlags) once(verb string) string {
 }
 
 func (f *benchFlags) check(cmd *cobra.Command) error {
-	// 0 is what the flags have where they aren't given.
-	if cmd.Flags().Changed("count") && f.count < 1 {
-		return cli.Usagef("--count %d: give at least 1 sample, or leave it out for as many as the time allows", f.count)
-	}
-	if cmd.Flags().Changed("time") && f.time <= 0 {
-		return cli.Usagef("--time %v: give a length such as 20ms, or leave it out for the length that the time allows", f.time)
+	if err := f.measureFlags.check(cmd, sysinfo.Probe()); err != nil {
+		return err
 	}
 	if f.most <= 0 || cmd.Flags().Changed("budget") && !f.precision.set {
 		return cli.Usagef("--budget %v: give a time such as 10m, with --precision", f.most)
 	}
-	if _, err := results.ParseFilter(f.filter); err != nil {
-		return cli.Usagef("--filter: %w", err)
-	}
-	if err := checkThreads(f.threads, sysinfo.Probe().UsableCPUs); err != nil {
-		return err
-	}
 	// An unset shell variable must not start the default run.
-	for _, name := range []string{"output", "model", "tokenizer", "machine", "gguf-types", "act", "preset", "engine", "engine-args", "host"} {
+	for _, name := range []string{"model", "tokenizer", "machine", "gguf-types", "act", "preset", "engine", "engine-args", "host"} {
 		if flag := cmd.Flags().Lookup(name); flag.Changed && strings.Trim(flag.Value.String(), "[]") == "" {
 			return cli.Usagef("--%s is empty", name)
 		}

@@ -113,7 +113,7 @@ func (v benchVerb) command() *cobra.Command {
 			}
 			return cli.Usagef("unexpected argument %q", args[0])
 		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.bench(cmd) },
 	}
 	f.register(cmd.Flags())
 	return cmd
@@ -151,15 +151,10 @@ func (f *benchFlags) register(flags *pflag.FlagSet) {
 		short = "two models, shorter tests: under a minute"
 		threads = "one a core, of performance cores where there are others; with --filter 1 too"
 	}
-	flags.BoolVar(&f.force, "force", false, forceUsage)
-	flags.StringVarP(&f.out, "output", "o", "onebit-report", "`DIR` to write the report to")
+	f.measureFlags.register(flags, "onebit-report", "case")
 	flags.StringVar(&f.filter, "filter", "", "measure only the cases that match `EXPR` (default: "+usual+")")
 	flags.BoolVar(&f.short, "short", false, short)
-	flags.BoolVar(&f.list, "list", false, "print the names of the cases that would be measured, and those that can't be here, with the reason")
 	flags.BoolVar(&f.all, "all", false, "print the fastest variants of each shape, threads and cache too, as with --filter")
-	flags.BoolVar(&f.json, "json", false, "print JSON instead of tables")
-	flags.IntVar(&f.count, "count", 0, "samples of each case in all processes (default: as many as the time allows, up to 12)")
-	flags.DurationVar(&f.time, "time", 0, "length of a sample (default: as long as the time allows)")
 	flags.Var(&f.precision, "precision", "go on until each ratio between variants is known to ±`PERCENT`, such as 2%, or the budget ends")
 	flags.DurationVar(&f.most, "budget", 10*time.Minute, "how long a run with --precision may take")
 	flags.BoolVar(&f.counters, "counters", false, "count cycles, misses, page faults, switches and energy per operation, as far as they can be counted here")

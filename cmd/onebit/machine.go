@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"time"
 
@@ -34,12 +33,8 @@ const machineProcesses = 3
 const machineName = "machine"
 
 type machineFlags struct {
-	out, filter              string
-	force, short, list, json bool
-	count                    int
-	time, budget             time.Duration
-	threads                  []int
-	seed                     uint64
+	measureFlags
+	budget time.Duration
 }
 
 func newMachine() *cobra.Command {
@@ -63,47 +58,29 @@ by side.`,
   onebit machine --filter '.name:Bandwidth /level:dram' --threads 1,2
   onebit bench --machine machine/results.txt`,
 		Args: cli.ExactArgs(),
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.measure(cmd) },
 	}
 	f.register(cmd.Flags())
 	return cmd
 }
 
 func (f *machineFlags) register(flags *pflag.FlagSet) {
-	flags.StringVarP(&f.out, "output", "o", "onebit-machine", "`DIR` to write the report to")
-	flags.BoolVar(&f.force, "force", false, forceUsage)
+	f.measureFlags.register(flags, "onebit-machine", "ceiling")
 	flags.StringVar(&f.filter, "filter", "", "measure only the ceilings that match `EXPR`")
 	flags.BoolVar(&f.short, "short", false, "fewer sizes, huge pages alone: under 15 s")
-	flags.BoolVar(&f.list, "list", false, "print the names of the ceilings that would be measured, and those that can't be here, with the reason")
-	flags.BoolVar(&f.json, "json", false, "print JSON instead of tables")
-	flags.IntVar(&f.count, "count", 0, "samples of each ceiling in all processes (default: as many as the time allows, up to 12)")
-	flags.DurationVar(&f.time, "time", 0, "length of a sample (default: as long as the time allows)")
 	flags.DurationVar(&f.budget, "budget", 0, "time for the whole run (default 75s, 11s with --short)")
 	flags.IntSliceVar(&f.threads, "threads", nil, "thread counts (default: 1, its doublings, and all)")
 	flags.Uint64Var(&f.seed, "seed", 1, "of the order of the rounds, and of the lines of latency's chains")
 }
 
 func (f *machineFlags) check(cmd *cobra.Command, host sysinfo.Host) error {
-	changed := cmd.Flags().Changed
-	if changed("count") && f.count < 1 {
-		return cli.Usagef("--count %d: give at least 1 sample, or leave it out for as many as the time allows", f.count)
-	}
-	if changed("time") && f.time <= 0 {
-		return cli.Usagef("--time %v: give a length such as 20ms, or leave it out for the length that the time allows", f.time)
-	}
-	if changed("budget") && f.budget < leastMachineBudget {
+	if cmd.Flags().Changed("budget") && f.budget < leastMachineBudget {
 		return cli.Usagef("--budget %v: give %v or more", f.budget, leastMachineBudget)
 	}
-	if changed("output") && f.out == "" {
-		return cli.Usagef("--output is empty")
-	}
-	if _, err := results.ParseFilter(f.filter); err != nil {
-		return cli.Usagef("--filter: %w", err)
-	}
-	return checkThreads(f.threads, host.UsableCPUs)
+	return f.measureFlags.check(cmd, host)
 }
 
-func (f *machineFlags) run(cmd *cobra.Command) (err error) {
+func (f *machineFlags) measure(cmd *cobra.Command) (err error) {
 	host, started := sysinfo.Probe(), time.Now()
 	if err := f.check(cmd, host); err != nil {
 		return err
@@ -113,17 +90,16 @@ func (f *machineFlags) run(cmd *cobra.Command) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, suite.Close()) }()
-	shared := benchFlags{out: f.out, force: f.force, json: f.json}
 	if f.list {
-		return shared.print(cmd, cases.List([]*cases.Suite{suite}))
+		return f.print(cmd, cases.List([]*cases.Suite{suite}))
 	}
 	file, err := takeFolder(f.out, f.force)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	res, err := f.measure(cmd, f.joined(cmd, suite, host, started), started, file)
-	return errors.Join(err, shared.report(cmd, res, file, err))
+	res, err := f.run(cmd, f.runner(cmd, started), f.joined(cmd, suite, host, started), file, "")
+	return errors.Join(err, f.report(cmd, res, file, err, true, false))
 }
 
 // suite returns the ceilings to measure.
@@ -164,20 +140,13 @@ func (f *machineFlags) total() time.Duration {
 	return machineBudget
 }
 
-func (f *machineFlags) measure(cmd *cobra.Command, suite bench.Suite, started time.Time, file io.Writer) (*results.Set, error) {
-	runner := bench.Runner{
+func (f *machineFlags) runner(cmd *cobra.Command, started time.Time) bench.Runner {
+	return bench.Runner{
 		Count: f.count, Time: f.time, Budget: f.total(), Seed: f.seed, Processes: machineProcesses,
 		Start: func(ctx context.Context, job bench.Job, out io.Writer) error {
 			return runChild(ctx, append([]string{machineName}, arguments(cmd.Flags())...), machineJob{job, started}, nil, out)
 		},
 	}
-	stderr := cmd.ErrOrStderr()
-	plan := runner.Plan(suite)
-	fmt.Fprintf(stderr, "measuring %s, for about %v\n", planned(suite, plan, f.count > 0), plan.Estimate.Round(time.Second))
-	bar := cli.NewBenchProgress(stderr)
-	runner.Progress = bar.Show
-	defer bar.Close()
-	return runner.Run(cmd.Context(), suite, file)
 }
 
 // A machineJob is what a child process gets to do.
