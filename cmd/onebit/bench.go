@@ -105,23 +105,7 @@ func (f *benchFlags) loose(res *results.Set) (groups []string) {
 
 // joined is the suites in one.
 func (f *benchFlags) joined(cmd *cobra.Command, suites []*cases.Suite, host sysinfo.Host) bench.Suite {
-	var all bench.Suite
-	more := f.settings(cmd)
-	for _, s := range suites {
-		if e := s.Emulator(); e != "" && !host.Emulated() { // of a part of the cases is of all: they share a file
-			host.Emulator = sysinfo.Value[string]{V: e}
-		}
-		all.Cases, all.Studies = append(all.Cases, s.Cases...), append(all.Studies, s.Studies...)
-		more = append(more, s.Settings...)
-	}
-	all.Settings = cases.Settings(host, time.Now(), more...)
-	all.Doubts = func() (doubts []string) {
-		for _, s := range suites {
-			doubts = append(doubts, s.Doubts()...)
-		}
-		return doubts
-	}
-	return all
+	return cases.Join(suites, host, time.Now(), f.settings(cmd)...)
 }
 
 func (f *benchFlags) budget() (sum time.Duration) {

@@ -1,13 +1,9 @@
 package main
 
 import (
-	"cmp"
-	"context"
 	"errors"
-	"fmt"
 	"os"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -47,7 +43,7 @@ func (f *benchFlags) suites(cmd *cobra.Command, host sysinfo.Host) (suites []*ca
 		suites, err = f.selected(suites)
 	}
 	if err == nil && f.machine != "" && !f.list {
-		err = f.useCeilings(cmd.Context(), suites, host)
+		err = cases.TakeCeilings(cmd.Context(), f.machine, suites, host)
 	}
 	if err != nil {
 		done()
@@ -56,29 +52,8 @@ func (f *benchFlags) suites(cmd *cobra.Command, host sysinfo.Host) (suites []*ca
 	return suites, done, nil
 }
 
-// useCeilings takes the suites' ceilings from a file.
-func (f *benchFlags) useCeilings(ctx context.Context, suites []*cases.Suite, host sysinfo.Host) error {
-	now := time.Now()
-	ceilings, err := cases.ReadCeilings(ctx, f.machine, cases.Settings(host, now))
-	if err != nil {
-		return err
-	}
-	doubts := ceilings.Doubts(now)
-	for i, s := range suites {
-		if err := s.UseCeilings(ceilings); err != nil {
-			return err
-		}
-		if i == 0 {
-			s.Settings = append(s.Settings, ceilings.Setting())
-			s.Warn(doubts...)
-		}
-	}
-	return nil
-}
-
-// selected applies the filter. One of several suites may match nothing. A list
-// also has those of which this machine can run nothing.
-func (f *benchFlags) selected(suites []*cases.Suite) (matching []*cases.Suite, err error) {
+// selected applies the filter.
+func (f *benchFlags) selected(suites []*cases.Suite) ([]*cases.Suite, error) {
 	if f.filter != "" {
 		var names []results.Name
 		for _, s := range suites {
@@ -88,26 +63,7 @@ func (f *benchFlags) selected(suites []*cases.Suite) (matching []*cases.Suite, e
 			return nil, cli.Usagef("--filter: %w", err)
 		}
 	}
-	var first error
-	for _, s := range suites {
-		err := s.Select(cmp.Or(f.filter, s.Usual))
-		var missing *cases.UnavailableError
-		if f.list && errors.As(err, &missing) {
-			s.Cases, s.Studies, s.Unavailable, err = nil, nil, missing.Cases, nil
-		}
-		if err == nil {
-			matching = append(matching, s)
-			if e := s.Emulator(); e != "" {
-				s.Warn(fmt.Sprintf("%s plays the GPU in software: times say nothing about one", e))
-			}
-		} else if first == nil {
-			first = err
-		}
-	}
-	if len(matching) == 0 {
-		return nil, first
-	}
-	return matching, nil
+	return cases.Selected(suites, f.filter, f.list)
 }
 
 // kernelsSuite returns the cases of kernels, and what closes their file.

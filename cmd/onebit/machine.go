@@ -124,10 +124,8 @@ func (f *machineFlags) suite(host sysinfo.Host, started time.Time) (*cases.Suite
 }
 
 func (f *machineFlags) joined(cmd *cobra.Command, suite *cases.Suite, host sysinfo.Host, started time.Time) bench.Suite {
-	more := append(runSettings(commandLine(append([]string{machineName}, arguments(cmd.Flags())...)...), f.seed), suite.Settings...)
-	return bench.Suite{
-		Settings: cases.Settings(host, started, more...), Cases: suite.Cases, Studies: suite.Studies, Doubts: suite.Doubts,
-	}
+	command := commandLine(append([]string{machineName}, arguments(cmd.Flags())...)...)
+	return cases.Join([]*cases.Suite{suite}, host, started, runSettings(command, f.seed)...)
 }
 
 func (f *machineFlags) total() time.Duration {

@@ -79,14 +79,11 @@ func (f *publishedFlags) run(cmd *cobra.Command, files []string) error {
 		cases.UseMeasured(all, res, m.Threads)
 	}
 	forecast.Sort(all, m)
-	list := &modelList{Machine: m, CPU: host.CPU.V}
-	for _, of := range all {
-		list.Models = append(list.Models, newListedModel(of, m))
-	}
+	list := forecast.NewList(all, m, host.CPU.V)
 	if f.json {
 		return cli.PrintJSON(cmd.OutOrStdout(), list)
 	}
-	return list.print(cmd.OutOrStdout(), cli.TerminalWidth(cmd.OutOrStdout()))
+	return printModels(cmd.OutOrStdout(), list, cli.TerminalWidth(cmd.OutOrStdout()))
 }
 
 // measured reads results of this machine. The last run's are not asked for, and need not
