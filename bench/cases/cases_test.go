@@ -25,8 +25,7 @@ import (
 // children are the programs that the test binary can be, by its first
 // argument: child processes that measure memory, and stand-ins for others.
 var children = map[string]func(args []string) error{
-	"peak":        func([]string) error { return Peak(os.Stdin, os.Stdout) },
-	"phases":      func([]string) error { return Phases(context.Background(), os.Stdin, os.Stdout) },
+	"memory":      func([]string) error { return MeasureMemory(context.Background(), os.Stdin, os.Stdout) },
 	"run":         fakeRun,
 	"llama-bench": fakeLlamaBench,
 }
@@ -360,7 +359,7 @@ func TestPeak(t *testing.T) {
 	}
 	const rows, cols = 4096, 4096
 	var reply peakReply
-	if err := askChild(t.Context(), "peak", nil, peakRequest{Format: "i2_s", Rows: rows, Cols: cols, Seed: 1}, &reply); err != nil {
+	if err := (memoryRequest{Product: &peakRequest{Format: "i2_s", Rows: rows, Cols: cols, Seed: 1}}).ask(t.Context(), "memory", nil, &reply); err != nil {
 		t.Fatal(err)
 	}
 	size := int64(rows * cols / 4)
@@ -368,8 +367,10 @@ func TestPeak(t *testing.T) {
 	if peak < size || peak > size+64<<20 {
 		t.Errorf("peak memory of a %d byte matrix is %d bytes: the floats that it was made of should be gone, the matrix should not", size, peak)
 	}
-	if err := askChild(t.Context(), "peak", nil, peakRequest{Format: "nonsense"}, &reply); err == nil || !strings.Contains(err.Error(), "nonsense") {
-		t.Errorf("an unknown format: %v", err)
+	for want, req := range map[string]memoryRequest{"nonsense": {Product: &peakRequest{Format: "nonsense"}}, "of nothing": {}} {
+		if err := req.ask(t.Context(), "memory", nil, &reply); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
 	}
 }
 

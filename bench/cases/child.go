@@ -15,8 +15,15 @@ import (
 	"onebit/internal/sysinfo"
 )
 
-// askChild runs this program once more, which reads a request and writes a reply, in JSON.
-func askChild(ctx context.Context, verb string, files []*os.File, req, reply any) error {
+// A memoryRequest asks a child process, which does nothing else, what memory something
+// takes: one of these.
+type memoryRequest struct {
+	Product *peakRequest  `json:",omitempty"`
+	Model   *phaseRequest `json:",omitempty"`
+}
+
+// ask runs this program once more, with a verb that calls MeasureMemory.
+func (req memoryRequest) ask(ctx context.Context, verb string, files []*os.File, reply any) error {
 	var out bytes.Buffer
 	if err := (bench.Child{Name: "onebit", Args: []string{verb}, Files: files}).Run(ctx, req, &out); err != nil {
 		return fmt.Errorf("child process: %w", err)
@@ -27,17 +34,29 @@ func askChild(ctx context.Context, verb string, files []*os.File, req, reply any
 	return nil
 }
 
-// answer is the child's side.
-func answer[Request, Reply any](name string, in io.Reader, out io.Writer, measure func(Request) (Reply, error)) error {
-	var req Request
+// MeasureMemory is the child process's side: it reads a request from in and writes
+// the reply to out. A program that offers it passes the verb that leads here as
+// MemoryVerb of Options and ModelsOptions.
+func MeasureMemory(ctx context.Context, in io.Reader, out io.Writer) error {
+	var req memoryRequest
 	if err := json.NewDecoder(in).Decode(&req); err != nil {
-		return fmt.Errorf("%s: the request is not for people: %w", name, err)
+		return fmt.Errorf("measuring memory: the request is not for people: %w", err)
 	}
-	reply, err := measure(req)
+	reply, err := req.measure(ctx)
 	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return fmt.Errorf("measuring memory: %w", err)
 	}
 	return json.NewEncoder(out).Encode(reply)
+}
+
+func (req memoryRequest) measure(ctx context.Context) (reply any, err error) {
+	switch {
+	case req.Product != nil:
+		return req.Product.measure()
+	case req.Model != nil:
+		return req.Model.measure(ctx)
+	}
+	return nil, errors.New("of nothing")
 }
 
 // A phaseMemory is the most bytes that were resident in a phase, and what they

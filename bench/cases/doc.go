@@ -37,7 +37,7 @@
 //
 // peak-RSS-B is the peak resident memory (VmHWM, reset after the weights were
 // made) of a process that holds the tensor, packs it and multiplies once. The
-// process is the program itself, run as a child (see [Peak]).
+// process is the program itself, run as a child (see [MeasureMemory]).
 //
 // # Ceilings
 //
@@ -164,7 +164,7 @@
 // # Studies of a model
 //
 // Each packing's best variant is studied on all threads. A child process of
-// its own (see [Phases]) finds the memory of each phase: peak-RSS-B is VmHWM,
+// its own (see [MeasureMemory]) finds the memory of each phase: peak-RSS-B is VmHWM,
 // reset before the phase; anon-B and file-B are RssAnon and RssFile at the
 // moment of the largest resident size among looks 2 ms apart, so that together
 // they are that peak, less what came and went between two looks. The weights of

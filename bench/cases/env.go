@@ -22,7 +22,7 @@ type env struct {
 	coldBytes  int                  // that copies of a matrix fill, to be cold
 	model      string
 	ggufTypes  []string
-	peakVerb   string
+	memoryVerb string
 	folder     folder // see Options.Folder
 	doubts     []string
 	gpu        *gpu // nil: no case is for it

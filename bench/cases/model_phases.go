@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"onebit/bench/names"
 	"onebit/bench/results"
@@ -69,7 +68,7 @@ func planned(plan *models.Plan, t names.ModelTest, cache *formats.Type) ([]resul
 // the configuration at the first call. The first reason why it can't be measured
 // becomes a warning.
 func (s *store) taken(ctx context.Context, c modelConfig, t names.ModelTest) []results.Metric {
-	if s.opt.PhasesVerb == "" {
+	if s.opt.MemoryVerb == "" {
 		return nil
 	}
 	tests := append(c.subject.tests(names.Prompt), c.subject.tests(names.Decode)...)
@@ -95,7 +94,7 @@ func (s *store) taken(ctx context.Context, c modelConfig, t names.ModelTest) []r
 
 func (c modelConfig) askPhases(ctx context.Context, tests []names.ModelTest) (phaseReply, error) {
 	path, files := c.subject.forChild()
-	req := phaseRequest{
+	req := &phaseRequest{
 		Path: path, Types: c.subject.opt.Types, Format: c.variant.Format.Name, Variant: c.variant.Name, Act: c.variant.Scheme,
 		Packing: c.packing, Threads: c.threads,
 	}
@@ -109,20 +108,13 @@ func (c modelConfig) askPhases(ctx context.Context, tests []names.ModelTest) (ph
 		req.Tests = append(req.Tests, phaseTest{t.Kind, t.Depth, tokens(c.subject, t.Depth+t.Tokens)})
 	}
 	var reply phaseReply
-	if err := askChild(ctx, c.subject.opt.PhasesVerb, files, req, &reply); err != nil {
+	if err := (memoryRequest{Model: req}).ask(ctx, c.subject.opt.MemoryVerb, files, &reply); err != nil {
 		return nil, err
 	}
 	if len(reply) != 1+len(tests) {
 		return nil, fmt.Errorf("child process measured %d phases, want %d", len(reply), 1+len(tests))
 	}
 	return reply, nil
-}
-
-// Phases is the child process's side: it reads a request from in and writes
-// the reply to out. A program that offers it passes the verb that leads
-// here as ModelsOptions.PhasesVerb.
-func Phases(ctx context.Context, in io.Reader, out io.Writer) error {
-	return answer("phases", in, out, func(req phaseRequest) (phaseReply, error) { return req.measure(ctx) })
 }
 
 func (req *phaseRequest) measure(ctx context.Context) (reply phaseReply, err error) {

@@ -68,9 +68,8 @@ type ModelsOptions struct {
 	// batch of tokens the same ones one by one.
 	Again bool
 
-	// PhasesVerb has this program run Phases in a process of its own; "": memory is
-	// not measured.
-	PhasesVerb string
+	// MemoryVerb has this program run MeasureMemory; "": memory is not measured.
+	MemoryVerb string
 	// RunCommand is the verb run, which takes a model, -p, -n, --threads,
 	// --variant, --head and --native; nil: the time to the first token is not
 	// measured.

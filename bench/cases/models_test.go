@@ -105,7 +105,7 @@ func fakeRun(args []string) error {
 func TestModels(t *testing.T) {
 	presets := []string{"tiny", "tiny-bitnet"}
 	s := modelsSuite(t, ModelsOptions{
-		Prompt: 20, Tokens: 4, Depths: []int{0, 20}, Choice: SIMDVariants, RunCommand: child(t, "run"), PhasesVerb: "phases",
+		Prompt: 20, Tokens: 4, Depths: []int{0, 20}, Choice: SIMDVariants, RunCommand: child(t, "run"), MemoryVerb: "memory",
 	}, presets...)
 	if !slices.ContainsFunc(s.home.(*store).subjects[0].configs(1), modelConfig.simd) {
 		require.Skip(t, "avx2,neon", "no SIMD variant runs here")
@@ -304,7 +304,7 @@ func checkMemory(t *testing.T, samples map[string]results.Sample) {
 // Keys and values in another format are those of every test: what it reads, what it
 // is planned to take, and what its logits are compared with.
 func TestCachesOfModels(t *testing.T) {
-	s := modelsSuite(t, ModelsOptions{Tokens: 2, Depths: []int{0, 100}, Threads: []int{1}, Cache: formats.Q8_0, Lockstep: 4, PhasesVerb: "phases"}, "tiny")
+	s := modelsSuite(t, ModelsOptions{Tokens: 2, Depths: []int{0, 100}, Threads: []int{1}, Cache: formats.Q8_0, Lockstep: 4, MemoryVerb: "memory"}, "tiny")
 	configs := s.home.(*store).subjects[0].configs(1)
 	looked := configs[slices.IndexFunc(configs, modelConfig.studied)]
 	if err := s.Select("/variant:" + looked.variant.Name); err != nil {

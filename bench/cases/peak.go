@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"onebit/formats"
 	"onebit/kernels"
@@ -28,13 +27,13 @@ type peakReply map[string]int64
 // the group at the first call. It is false where it can't be measured; the
 // first reason becomes a warning of the suite.
 func (g *group) peak(ctx context.Context, v *kernels.Variant) (int64, bool) {
-	if g.env.peakVerb == "" {
+	if g.env.memoryVerb == "" {
 		return 0, false
 	}
 	if g.peaks == nil {
-		err := askChild(ctx, g.env.peakVerb, nil, peakRequest{
+		err := memoryRequest{Product: &peakRequest{
 			Model: g.env.model, GGUFTypes: g.env.ggufTypes, Format: g.src.Format.Name, Rows: g.src.Rows, Cols: g.src.Cols, Seed: g.seed, Folder: g.env.folder,
-		}, &g.peaks)
+		}}.ask(ctx, g.env.memoryVerb, nil, &g.peaks)
 		if err != nil {
 			g.peaks = peakReply{}
 			g.env.warn("peak memory is not measured: " + err.Error())
@@ -43,11 +42,6 @@ func (g *group) peak(ctx context.Context, v *kernels.Variant) (int64, bool) {
 	bytes, ok := g.peaks[v.String()]
 	return bytes, ok
 }
-
-// Peak is the child process's side: it reads a request from in and writes
-// the reply to out. A program that offers it passes the verb that leads
-// here as Options.PeakVerb.
-func Peak(in io.Reader, out io.Writer) error { return answer("peak", in, out, peakRequest.measure) }
 
 func (req peakRequest) measure() (peakReply, error) {
 	t, err := formats.Lookup(req.Format)

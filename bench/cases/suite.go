@@ -32,9 +32,8 @@ type Options struct {
 	// to the generic path alone, bit for bit, which takes a fraction of the
 	// time.
 	Again bool
-	// PeakVerb has this program run Peak in a process of its own; "": peak memory is
-	// not measured.
-	PeakVerb string
+	// MemoryVerb has this program run MeasureMemory; "": memory is not measured.
+	MemoryVerb string
 	// Folder is where the processes of a run leave each other the matrices that they make, and which kernel
 	// reads the fastest; "" if they don't.
 	Folder string
@@ -98,7 +97,7 @@ func Kernels(opt Options) (*Suite, error) {
 	}
 	env := newEnv(opt.Threads, opt.Host)
 	env.gpu = openGPU()
-	env.model, env.ggufTypes, env.peakVerb, env.folder = opt.Model, opt.GGUFTypes, opt.PeakVerb, folder(opt.Folder)
+	env.model, env.ggufTypes, env.memoryVerb, env.folder = opt.Model, opt.GGUFTypes, opt.MemoryVerb, folder(opt.Folder)
 	s := &Suite{Usual: usualKernels(&opt) + env.gpu.unusual(), home: env}
 	s.Warn(threadDoubts(opt.Threads)...)
 	if slices.Contains(opt.Caches, names.Cold) {

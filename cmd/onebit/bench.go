@@ -122,17 +122,17 @@ func (f *benchFlags) budget() (sum time.Duration) {
 	return sum
 }
 
-// peakVerb is the hidden verb that measures peak memory in a child process.
-const peakVerb = "peak-memory"
+// memoryVerb is the hidden verb that measures memory in a child process.
+const memoryVerb = "measure-memory"
 
-func newPeak() *cobra.Command {
+func newMeasureMemory() *cobra.Command {
 	return &cobra.Command{
-		Use:    peakVerb,
-		Short:  "Measure the peak memory of a product; bench runs this as a child process",
+		Use:    memoryVerb,
+		Short:  "Measure the memory of a product or of a model; bench runs this as a child process",
 		Hidden: true,
 		Args:   cli.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return cases.Peak(cmd.InOrStdin(), cmd.OutOrStdout())
+			return cases.MeasureMemory(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
 		},
 	}
 }

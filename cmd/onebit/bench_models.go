@@ -98,7 +98,7 @@ func (f *benchFlags) modelsSuite(cmd *cobra.Command, host sysinfo.Host) (suite *
 		Files: withHeads(files, f.headTypes), Prompt: count("n-prompt", f.prompt, 32), Tokens: count("tokens", f.tokens, 16), Depths: f.depths, Parallel: f.parallel, Drafts: f.drafts,
 		Lockstep: count("lockstep", f.lockstep, 16),
 		Choice:   f.choice(), Activations: f.activations, Threads: f.modelThreads(host), Features: cpu.Detected(), Host: host, Types: f.types, Cache: f.cacheType,
-		Again: f.again(), PhasesVerb: f.once(phasesVerb), RunCommand: childCommand("run"), Others: f.engines,
+		Again: f.again(), MemoryVerb: f.once(memoryVerb), RunCommand: childCommand("run"), Others: f.engines,
 		OtherFlags: strings.Fields(f.otherFlags), Tokenizer: f.tokenizer,
 	}
 	if f.cache != "" {
@@ -225,20 +225,4 @@ func (f *benchFlags) fitsInside() bool {
 		longest += slices.Max(f.parallel) - 1
 	}
 	return max(f.prompt, longest, f.lockstep)+depth <= insideContext
-}
-
-// phasesVerb is the hidden verb that measures a model's memory in a child
-// process.
-const phasesVerb = "memory-phases"
-
-func newPhases() *cobra.Command {
-	return &cobra.Command{
-		Use:    phasesVerb,
-		Short:  "Measure a model's memory by phase; bench runs this as a child process",
-		Hidden: true,
-		Args:   cli.ExactArgs(),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return cases.Phases(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
-		},
-	}
 }

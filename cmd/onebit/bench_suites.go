@@ -70,7 +70,7 @@ func (f *benchFlags) selected(suites []*cases.Suite) ([]*cases.Suite, error) {
 func (f *benchFlags) kernelsSuite(host sysinfo.Host) (*cases.Suite, func(), error) {
 	opt := cases.Options{
 		Threads: f.threads, Features: cpu.Detected(), Seed: f.seed, Host: host, Model: f.model, GGUFTypes: f.types,
-		PeakVerb: f.once(peakVerb), Activations: f.activations, Again: f.again(), Folder: f.folder,
+		MemoryVerb: f.once(memoryVerb), Activations: f.activations, Again: f.again(), Folder: f.folder,
 	}
 	var closeModel func()
 	switch {

@@ -31,7 +31,7 @@ func TestCompletion(t *testing.T) {
 		without   string   // not among them
 		directive string
 	}{
-		{[]string{""}, []string{"bench", "run", "completion", "man", "version"}, "peak-memory", ":4"},
+		{[]string{""}, []string{"bench", "run", "completion", "man", "version"}, "measure-memory", ":4"},
 		{[]string{"bench", ""}, []string{"kernels", "models", "all"}, "", ":4"},
 		{[]string{"bench", "models", "--pre"}, []string{"--preset"}, "", ":4"},
 		{[]string{"bench", "--pre"}, nil, "--preset", ":4"},
