@@ -73,3 +73,70 @@ func callsTo(f *ast.File, pkg, name string) (found bool) {
 	})
 	return found
 }
+
+// TestOperationsAreOneFunctionPerEngine: an operation of streams is its declaration, a function of each engine, and what
+// a dry run counts of it. Those that look back are a group's too, whose texts do them one by one.
+func TestOperationsAreOneFunctionPerEngine(t *testing.T) {
+	where := map[string][]string{} // by operation, the files that declare it
+	eachGoFile(t, func(file string, f *ast.File) {
+		if file == "models/engine/stream.go" {
+			for _, name := range operationsOf(f) {
+				where[name] = nil
+			}
+		}
+	})
+	eachGoFile(t, func(file string, f *ast.File) {
+		if dir := path.Dir(file); strings.HasSuffix(file, "_test.go") || path.Dir(dir) != "models/engine" && dir != "models/engine" && dir != "models" {
+			return
+		}
+		for _, d := range f.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv != nil {
+				if files, ok := where[fn.Name.Name]; ok && isOperation(fn.Type) {
+					where[fn.Name.Name] = append(files, file)
+				}
+			}
+		}
+	})
+	if len(where) == 0 {
+		t.Fatal("engine.Stream has no operations")
+	}
+	for name, files := range where {
+		var dirs []string
+		for _, file := range files {
+			if file == "models/engine/group.go" {
+				continue
+			}
+			dirs = append(dirs, path.Dir(file))
+		}
+		slices.Sort(dirs)
+		if want := []string{"models", "models/engine/cpu", "models/engine/metal", "models/engine/plain"}; !slices.Equal(dirs, want) {
+			t.Errorf("%s has functions in %v, want one each in %v", name, files, want)
+		}
+	}
+}
+
+// operationsOf returns the methods of the interface Stream whose first argument is an operation's name.
+func operationsOf(f *ast.File) (names []string) {
+	ast.Inspect(f, func(n ast.Node) bool {
+		spec, ok := n.(*ast.TypeSpec)
+		if !ok || spec.Name.Name != "Stream" {
+			return true
+		}
+		for _, m := range spec.Type.(*ast.InterfaceType).Methods.List {
+			if fn, ok := m.Type.(*ast.FuncType); ok && isOperation(fn) {
+				names = append(names, m.Names[0].Name)
+			}
+		}
+		return false
+	})
+	return names
+}
+
+// isOperation reports whether a function's first argument is a string.
+func isOperation(fn *ast.FuncType) bool {
+	if len(fn.Params.List) == 0 {
+		return false
+	}
+	first, ok := fn.Params.List[0].Type.(*ast.Ident)
+	return ok && first.Name == "string"
+}
