@@ -17,7 +17,7 @@ type Options struct {
 	// precision; in memory it is the new head, since the old one's pages are
 	// released as it is read.
 	Head *formats.Type
-	// GGUF settles what a file leaves open.
+	// GGUF decides what a file leaves open.
 	GGUF gguf.Options
 }
 

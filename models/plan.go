@@ -21,7 +21,7 @@ import (
 // others are near to.
 type Plan struct {
 	// Mapped is the bytes of weights that are multiplied where the file is mapped:
-	// the system can let go of their pages and read them again. Packed is those in
+	// the system can drop their pages and read them again. Packed is those in
 	// memory of their own, once all are packed.
 	Mapped, Packed int64
 
@@ -117,7 +117,7 @@ func (p *Plan) addWeights(src Inventory, head *formats.Type, planner engine.Plan
 	for _, info := range src.Tensors() {
 		infos[info.Name] = info
 	}
-	type bytes struct{ mapped, own int64 }
+	type bytes struct{ mapped, packed int64 }
 	c := p.model.Config
 	blocks := make([]bytes, c.Layers+1) // and what lies outside
 	for _, r := range requests(p.model.Arch, c, head) {
@@ -135,23 +135,23 @@ func (p *Plan) addWeights(src Inventory, head *formats.Type, planner engine.Plan
 		if planner == nil && r.Use != engine.Matrix && r.Use != engine.Experts {
 			continue
 		}
-		mapped, own := info.Size, int64(0)
+		mapped, packed := info.Size, int64(0)
 		if planner != nil {
 			t := formats.Tensor{Name: info.Name, Type: info.Type, Shape: info.Shape}
-			if mapped, own, err = planner.WeightBytes(r.Request, t, src.InPlace()); err != nil {
+			if mapped, packed, err = planner.WeightBytes(r.Request, t, src.InPlace()); err != nil {
 				return nil, src.Fault(r.Tensor, err)
 			}
 		}
 		blocks[r.block].mapped += mapped
-		blocks[r.block].own += own
+		blocks[r.block].packed += packed
 	}
 	if inside := blocks[:c.Layers]; planner != nil && planner.HoldsOneBlock() {
-		largest := slices.MaxFunc(inside, func(a, b bytes) int { return cmp.Compare(a.mapped+a.own, b.mapped+b.own) })
+		largest := slices.MaxFunc(inside, func(a, b bytes) int { return cmp.Compare(a.mapped+a.packed, b.mapped+b.packed) })
 		blocks = []bytes{blocks[c.Layers], largest}
 	}
 	for _, b := range blocks {
 		p.Mapped += b.mapped
-		p.Packed += b.own
+		p.Packed += b.packed
 	}
 	return all, nil
 }

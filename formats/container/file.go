@@ -37,7 +37,7 @@ type File struct {
 type Parser func(data []byte) ([]TensorInfo, error)
 
 // Open maps the file at path, which must be a regular one, and parses it. Every
-// error is a *FormatError. What the parser has read is let go of: most of it is
+// error is a *FormatError. What the parser has read is released: most of it is
 // a vocabulary, and what is wanted of that comes back when it is read.
 func Open(path string, parse Parser) (*File, error) {
 	m, err := mapFile(path)

@@ -7,7 +7,7 @@ import (
 	"onebit/formats/container"
 )
 
-// Options are the choices that a file itself does not settle. The zero value
+// Options are the choices that a file itself leaves open. The zero value
 // is right unless an error says otherwise.
 type Options struct {
 	// Types names the tensor types that their GGUF ids stand for, where an id

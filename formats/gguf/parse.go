@@ -144,7 +144,7 @@ func (p *parser) parseAlignment() {
 }
 
 // parseTensors reads the descriptions. Offset is left relative to the data,
-// and what the type means is settled by placeTensors.
+// and what the type means is decided by placeTensors.
 func (p *parser) parseTensors(n int) {
 	p.tensors, p.descriptions = make([]container.TensorInfo, 0, n), make([]description, 0, n)
 	seen := make(map[string]bool, n)
@@ -200,7 +200,7 @@ func (c *cursor) shape() []int {
 	return shape
 }
 
-// placeTensors makes the offsets absolute, settles the types, and checks that
+// placeTensors makes the offsets absolute, resolves the types, and checks that
 // every tensor lies within the file and over no other.
 func (p *parser) placeTensors(chosen choices) {
 	size := int64(len(p.data))

@@ -14,8 +14,8 @@ type Planner interface {
 	Opener
 	// WeightBytes returns what a weight will take that is requested of a tensor, whose
 	// data is not looked at: of the file's bytes, where they are multiplied in place, and
-	// of memory of its own. inPlace says that tensors are the file's bytes.
-	WeightBytes(r Request, t formats.Tensor, inPlace bool) (mapped, own int64, err error)
+	// of memory that is allocated for it. inPlace says that tensors are the file's bytes.
+	WeightBytes(r Request, t formats.Tensor, inPlace bool) (mapped, allocated int64, err error)
 	// HoldsOneBlock reports whether the weights of one block at a time are in memory.
 	HoldsOneBlock() bool
 	// StreamBytes returns what a stream takes whose blocks have so many query heads to a

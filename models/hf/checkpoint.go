@@ -275,7 +275,7 @@ func (c *Checkpoint) Release(name string) error {
 	switch s := c.stored[name]; {
 	case mem != nil:
 		return mem.Free()
-	case s.Name == "" || s.parts != nil: // it is config.json's, or was let go of when it was made
+	case s.Name == "" || s.parts != nil: // it is config.json's, or was released when it was made
 		return nil
 	default:
 		return c.files.Release(s.Name)

@@ -99,7 +99,7 @@ func (e Estimate) KLDQuantiles(shares ...float64) []float64 {
 }
 
 // Add scores a token by the logits for it and, unless it is nil, by those of a
-// reference. It is for callers who make both in their own way; Windows stays.
+// reference. It is for callers that make both in their own way; Windows stays.
 func (e *Estimate) Add(logits, reference []float32, token int) error {
 	return e.add(logits, reference, nil, token)
 }

@@ -77,9 +77,9 @@ func (s *cellmSource) read() error {
 	}
 	s.table = t
 	for _, t := range s.File.Tensors() {
-		own := t.Name
-		if t.Name = hf.GGUFName(s.class(), own); s.theirs(t.Name) != own {
-			return s.File.Fault(own, fmt.Errorf("has GGUF's name; .cellm calls it %s", s.theirs(t.Name)))
+		original := t.Name
+		if t.Name = hf.GGUFName(s.class(), original); s.hfName(t.Name) != original {
+			return s.File.Fault(original, fmt.Errorf("has GGUF's name; .cellm calls it %s", s.hfName(t.Name)))
 		}
 		s.tensors = append(s.tensors, t)
 	}
@@ -100,7 +100,7 @@ func (s *cellmSource) read() error {
 // checkpoints at Hugging Face.
 func (s *cellmSource) class() arch.Class { return s.table.Classes[0] }
 
-func (s *cellmSource) theirs(name string) string { return hf.Name(s.class(), name) }
+func (s *cellmSource) hfName(name string) string { return hf.Name(s.class(), name) }
 
 // numbers returns the configuration, unchecked.
 func (s *cellmSource) numbers() (arch.Config, error) {
@@ -118,7 +118,7 @@ func (s *cellmSource) numbers() (arch.Config, error) {
 	if r := h.RopeScaling; r != nil {
 		c.RopeScaling = arch.RopeScaling{Type: r.Type, Factor: r.Factor, OriginalContext: int(r.OriginalContext)}
 	}
-	_, hasHead := s.Info(s.theirs(arch.HeadTensor))
+	_, hasHead := s.Info(s.hfName(arch.HeadTensor))
 	c.TiedHead = !hasHead
 	if h.Tied != nil {
 		c.TiedHead = *h.Tied
@@ -133,7 +133,7 @@ func (s *cellmSource) headDim() int {
 	if h.HeadDim != nil {
 		return int(*h.HeadDim)
 	}
-	if norm, ok := s.Info(s.theirs("blk.0.attn_q_norm.weight")); ok {
+	if norm, ok := s.Info(s.hfName("blk.0.attn_q_norm.weight")); ok {
 		return norm.Shape[len(norm.Shape)-1]
 	}
 	return int(h.HiddenDim / max(1, h.NumHeads))
@@ -147,13 +147,13 @@ func (s *cellmSource) InPlace() bool                             { return true }
 func (s *cellmSource) Notes() []string                           { return nil }
 func (s *cellmSource) Check() error                              { return nil }
 func (s *cellmSource) Rotation() (*arch.Rotation, error)         { return nil, nil }
-func (s *cellmSource) Populate(name string)                      { s.File.Populate(s.theirs(name)) }
-func (s *cellmSource) Release(name string) error                 { return s.File.Release(s.theirs(name)) }
-func (s *cellmSource) Raw(name string) ([]byte, error)           { return s.File.Raw(s.theirs(name)) }
-func (s *cellmSource) Fault(name string, err error) error        { return s.File.Fault(s.theirs(name), err) }
+func (s *cellmSource) Populate(name string)                      { s.File.Populate(s.hfName(name)) }
+func (s *cellmSource) Release(name string) error                 { return s.File.Release(s.hfName(name)) }
+func (s *cellmSource) Raw(name string) ([]byte, error)           { return s.File.Raw(s.hfName(name)) }
+func (s *cellmSource) Fault(name string, err error) error        { return s.File.Fault(s.hfName(name), err) }
 
 func (s *cellmSource) Tensor(name string) (formats.Tensor, error) {
-	t, err := s.File.Tensor(s.theirs(name))
+	t, err := s.File.Tensor(s.hfName(name))
 	t.Name = name
 	return t, err
 }

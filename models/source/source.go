@@ -52,7 +52,7 @@ type Source interface {
 	// Populate maps a tensor's pages, all of which are about to be read. It is
 	// a hint.
 	Populate(name string)
-	// Release lets go of a tensor's memory.
+	// Release frees a tensor's memory.
 	Release(name string) error
 	// InPlace reports whether tensors are the file's own bytes, which stay
 	// where they are after Release, and not made on demand. The embedding and

@@ -50,7 +50,7 @@
 // mpt and olmo, which models with GPT-NeoX's vocabulary name, such as TriLM, have
 // gpt-2's pattern too.
 //
-// Without tokenizer.ggml.pre there is no telling which it is, and every wrong
+// Without tokenizer.ggml.pre the splitter is unknown, and every wrong
 // choice works badly without a sign; so that is an error, as is an unknown name.
 // The exception is BitNet b1.58 2B4T, whose official file has none and whose
 // vocabulary is Llama 3's.

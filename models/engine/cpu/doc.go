@@ -41,5 +41,5 @@
 //
 // Packed matrices lie one after the other in huge pages; alone, most would be
 // too small for one, which costs a sixth of the speed of decoding. A weight
-// that is converted replaces its old form, which is let go of as it is read.
+// that is converted replaces its old form, which is released as it is read.
 package cpu

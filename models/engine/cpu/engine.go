@@ -36,7 +36,7 @@ const (
 	// it is. A checkpoint that is ternarized on the way into memory is packed
 	// first.
 	PackBehind
-	// Stream uses the file's bytes in place and lets go of a block's pages
+	// Stream uses the file's bytes in place and releases a block's pages
 	// once it has run: for models larger than memory. What stays is what lies
 	// outside the blocks, and the block that is running. Every batch of
 	// tokens reads the whole model from the page cache or the disk, and of a

@@ -75,7 +75,7 @@ func (e *Engine) convertPacked(m *matrix, v *kernels.Variant, t *formats.Tensor,
 const slab = 4096
 
 // convertTo writes src to dst in dst's format, and returns the NMSE. It goes
-// through a slab of rows at a time on all threads and lets go of what it has
+// through a slab of rows at a time on all threads and releases what it has
 // read: so that little of the old matrix is in memory beside the new one. With take,
 // dst has room for a slab, and take uses one before the next.
 func (e *Engine) convertTo(dst, src *formats.Tensor, take func(top, bottom int) error) (nmse float64, err error) {

@@ -184,6 +184,6 @@ func (e *Engine) packInto(v *kernels.Variant, t formats.Tensor, pool *kernels.Po
 	return &weights{v, packed}, err
 }
 
-// release lets go of the file's pages of a tensor. It is a hint: where it
+// release frees the file's pages of a tensor. It is a hint: where it
 // fails, memory stays in use.
 func (e *Engine) release(name string) { _ = e.source.Release(name) }

@@ -102,7 +102,7 @@ func (kv *cache) close() error {
 
 // WeightBytes implements engine.Planner. Gains, and the rows that are looked up in a
 // table, are too little to count.
-func (opt Options) WeightBytes(r engine.Request, t formats.Tensor, inPlace bool) (mapped, own int64, err error) {
+func (opt Options) WeightBytes(r engine.Request, t formats.Tensor, inPlace bool) (mapped, allocated int64, err error) {
 	rows, cols := t.Dims()
 	if r.Use != engine.Matrix && r.Use != engine.Experts {
 		return 0, 0, nil

@@ -231,7 +231,7 @@ func (s *stream) Begin(n int) {
 	}
 }
 
-// Enter lets go of what the block before has read, if the model is streamed.
+// Enter unpins what the block before has read, if the model is streamed.
 func (s *stream) Enter(block int) {
 	for _, m := range s.touched {
 		s.engine.unpin(m)

@@ -22,7 +22,7 @@ var expertKernels = [2]shaders.Variant{
 
 // experts makes a tensor's matrices ready, which lie one behind the other in the file and
 // are multiplied there: a token meets few of them.
-func (e *Engine) experts(t *formats.Tensor, stay bool) (*matrix, error) {
+func (e *Engine) experts(t *formats.Tensor, inPlace bool) (*matrix, error) {
 	if len(t.Shape) != 3 {
 		return nil, fmt.Errorf("has shape %v, want that of a matrix for each expert", t.Shape)
 	}
@@ -47,7 +47,7 @@ func (e *Engine) experts(t *formats.Tensor, stay bool) (*matrix, error) {
 	if m.experts, err = e.pipeline(m.variant.Source, m.variant.Kernel, constants, 1); err != nil {
 		return nil, err
 	}
-	if err := e.whole(m, packed, stay && packed == t); err != nil {
+	if err := e.whole(m, packed, inPlace && packed == t); err != nil {
 		return nil, tooLarge(err)
 	}
 	return m, nil

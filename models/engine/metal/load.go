@@ -165,7 +165,7 @@ func (e *Engine) gain(t *formats.Tensor) (*gain, error) {
 
 // matrix makes a tensor's weights ready for the kernel of its format. They stay
 // where they are if the file has them.
-func (e *Engine) matrix(t *formats.Tensor, stay bool) (*matrix, error) {
+func (e *Engine) matrix(t *formats.Tensor, inPlace bool) (*matrix, error) {
 	packed, err := shaders.Pack(t)
 	if err != nil {
 		return nil, errors.Unwrap(err) // without the tensor's name
@@ -176,7 +176,7 @@ func (e *Engine) matrix(t *formats.Tensor, stay bool) (*matrix, error) {
 		return nil, err
 	}
 	m.Kernel = fmt.Sprintf("%s/%s/%s", t.Type.Name, m.variant.Name, m.scheme)
-	if err := e.place(m, packed, stay && packed == t); err != nil {
+	if err := e.place(m, packed, inPlace && packed == t); err != nil {
 		return nil, tooLarge(err)
 	}
 	return m, nil
@@ -201,10 +201,10 @@ func tooLarge(err error) error {
 }
 
 // place puts weights where m's variant wants them.
-func (e *Engine) place(m *matrix, t *formats.Tensor, stay bool) error {
+func (e *Engine) place(m *matrix, t *formats.Tensor, inPlace bool) error {
 	codes, err := shaders.CodesOf(t.Type)
 	if err != nil { // floats
-		return e.whole(m, t, stay)
+		return e.whole(m, t, inPlace)
 	}
 	if codes.BlockColumns == 0 {
 		if m.scale, err = t.Matrix().TensorScale(); err != nil {
@@ -217,7 +217,7 @@ func (e *Engine) place(m *matrix, t *formats.Tensor, stay bool) error {
 	case shaders.Split:
 		return e.split(m, t, codes)
 	}
-	return e.whole(m, t, stay)
+	return e.whole(m, t, inPlace)
 }
 
 // tiled packs tiles, on all processors.
@@ -271,9 +271,9 @@ const wordBytes = 16
 
 // whole takes a tensor's memory as it is, in place if that stays where it is and
 // begins a word.
-func (e *Engine) whole(m *matrix, t *formats.Tensor, stay bool) error {
+func (e *Engine) whole(m *matrix, t *formats.Tensor, inPlace bool) error {
 	m.Bytes = len(t.Data)
-	if stay && uintptr(unsafe.Pointer(unsafe.SliceData(t.Data)))%wordBytes == 0 {
+	if inPlace && uintptr(unsafe.Pointer(unsafe.SliceData(t.Data)))%wordBytes == 0 {
 		m.mapped = t.Data
 		return nil
 	}
@@ -304,7 +304,7 @@ func (e *Engine) room(bytes int) (*metal.Buffer, error) {
 	return b, nil
 }
 
-// release lets go of the file's pages of a tensor. It is a hint: where it fails,
+// release frees the file's pages of a tensor. It is a hint: where it fails,
 // memory stays in use.
 func (e *Engine) release(name string) { _ = e.source.Release(name) }
 

@@ -194,7 +194,7 @@ func (q *queue) wait(n int) {
 	}
 }
 
-// closeBatch lets go of commands, whose stamps others may use.
+// closeBatch releases commands, whose stamps others may use.
 func (q *queue) closeBatch(b *batch) {
 	b.Close()
 	if b.stamps != nil {
