@@ -86,7 +86,8 @@ var functions = []struct{ function, variant string }{
 	{`twobit/(blocksTQ2|arrangeBlocksTQ2|arrangeRowsTQ2)`, `^tq2.*/native`},
 	{`twobit/(blocksQ2$|arrangeBlocksQ2)`, `^q2_0/.*/native`},
 	{`twobit/(blocksQ2G128|arrangeBlocksQ2)`, `^p?q2_0(_g128)?/.*_128/native`},
-	{`twobit/blocks(Batch|Strip)`, `^(tq2|p?q2).*/native`},
+	{`twobit/packRows`, `^(i2_s|ternary|tq2|p?q2).*/q8_(128|row)/(native|words)`},
+	{`twobit/tile`, `^((i2_s|t|p?q2).*/q8_(128|row)/|ptq1_0/.*_128/codes64)`},
 	{`twobit/(twoBitB|arrangeColumns)`, `^(tq2|p?q2).*/native`},
 	{`twobit/digitsRows`, `^ptq1_0/.*/native`},
 	{`twobit/(digits64|packDigits64)`, `^ptq1_0/.*/digits64`},
@@ -95,7 +96,7 @@ var functions = []struct{ function, variant string }{
 	{`twobit/packCodes64Runs`, `^tq.*/codes64`},
 	{`twobit/unpackTQ1`, `^tq1.*/codes64`},
 	{`twobit/arrangeRowsDwords`, `/q8_(128|row)/(codes64|digits64|native)`},
-	{`twobit/(panel|stripPanel)`, `^(i2_s|ternary|t|p?q2|ptq).*/q8_(128|row)/`},
+	{`twobit/panel`, `^((i2_s|t|p?q2).*/q8_(128|row)/|ptq1_0/.*_128/(codes|digits)64)`},
 	{`twobit/spans`, `/q8_32/codes(64|128)`},
 	{`heads/f32`, `^f32/`},
 	{`heads/f16`, `^f16/`},
@@ -187,7 +188,7 @@ func isaNamed(file, name string) *kernels.ISA {
 
 // mostLines is how long assembly may be: of amd64 and arm64 together, of amd64, and what
 // is no generator's.
-var mostLines = map[string]int{"all": 55_000, "amd64": 46_000, "by hand": 3_000}
+var mostLines = map[string]int{"all": 50_000, "amd64": 40_000, "by hand": 3_000}
 
 // Assembly stays as short as it is: new functions come with loops, or where others go.
 func TestLinesOfAssembly(t *testing.T) {

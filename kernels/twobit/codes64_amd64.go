@@ -25,9 +25,6 @@ func (f *twoBit) packTile(tile, rows []byte) {
 	}
 }
 
-// A codes64Strip is one of the functions of that name.
-type codes64Strip func(dst *float32, dstStride int, data *byte, vector, rows, blocks int, panel *int8, panelStride int, scales *float32, scaleStride, cols, groups, scaleStep int)
-
 // dpStripFrom is from how many columns a strip is worth while with AVX-VNNI, whose kernel
 // for one column is as fast as strips for eight.
 const dpStripFrom = 8
@@ -36,60 +33,24 @@ var codes64Kernels = []struct {
 	isa       *kernels.ISA
 	summary   string
 	column    codes64Kernel
-	strip     codes64Strip // nil: codes64Batch
 	batchFrom int
 }{
-	{kernels.AVX2, "VPMADDUBSW on codes masked in place, 64 rows at a time", codes64AVX2, codes64StripAVX2, ternaryBatchFrom},
-	{kernels.AVXVNNI, "VPDPBUSD (VEX) on codes masked in place, 64 rows at a time", codes64AVXVNNI, codes64StripAVXVNNI, dpStripFrom},
-	{kernels.AVX512VNNI, "VPDPBUSD on codes masked in place, 64 rows at a time", codes64AVX512VNNI, nil, ternaryBatchFrom},
-}
-
-var codes64Batch = [len(batchCols)]func(dst *float32, dstStride int, data *byte, panel *int8, scales *float32, scaleStride, cols, blocks, groups, scaleStep, rows int){
-	codes64Batch4AVX512VNNI, codes64Batch6AVX512VNNI, codes64Batch8AVX512VNNI, codes64Batch12AVX512VNNI, codes64Batch16AVX512VNNI,
+	{kernels.AVX2, "VPMADDUBSW on codes masked in place, 64 rows at a time", codes64AVX2, ternaryBatchFrom},
+	{kernels.AVXVNNI, "VPDPBUSD (VEX) on codes masked in place, 64 rows at a time", codes64AVXVNNI, dpStripFrom},
+	{kernels.AVX512VNNI, "VPDPBUSD on codes masked in place, 64 rows at a time", codes64AVX512VNNI, ternaryBatchFrom},
 }
 
 // registerCodes64 registers the variants that multiply the layout.
 func (f twoBitFormat) registerCodes64() {
-	layout, row := f.codes64(), f.codes.row(f.Scheme)
+	layout, scaleStep := f.codes64(), f.codes.scaleStep(f.Scheme)
 	for _, k := range codes64Kernels {
 		if k.isa == kernels.AVX512VNNI && f.Type == formats.PTQ1_0 {
 			continue // which has digits64
 		}
-		v := &kernels.Variant{
-			Name: k.isa.Name, Summary: k.summary, Format: f.Type, Scheme: f.Scheme,
-			ISA: k.isa, Layout: layout, Preference: 4,
-		}
-		batch := kernels.Kernel{From: k.batchFrom}
-		if k.strip != nil {
-			panels := narrow(arrangeRowsDwordsAVX2, row.blockCols)
-			batch.Order = panels.order()
-			batch.Rows = k.strip.matMul(panels, batch.Order, f.codes, row)
-		} else {
-			panels := wide(arrangeRowsDwordsAVX2, row.blockCols)
-			batch.Order = panels.order()
-			batch.Rows = codes64MatMul(panels, batch.Order, f.codes, row)
-		}
-		v.Kernels = []kernels.Kernel{kernels.ByColumn(nil, k.column.matVec(f.codes, row.scaleStep)), batch}
-		kernels.Register(v)
-	}
-}
-
-// codes64MatMul is for AVX-512 VNNI.
-func codes64MatMul(p panels, order *kernels.Order, codes *twoBit, f twoBitRow) kernels.MatMulFunc {
-	return func(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int) {
-		p.tiles(m, a, order, r0, r1, codes.tileBytes(m.Cols), func(data *byte, panel *int8, c, cols, r, rows int) {
-			forCols(codes64Batch, cols)(&dst[c*m.Rows+r], 4*m.Rows, data, panel, &a.Scales[c*a.Groups], 4*a.Groups, cols, m.Cols/codes.blockLen, f.groups, f.scaleStep, rows)
-		})
-	}
-}
-
-func (kernel codes64Strip) matMul(p panels, order *kernels.Order, codes *twoBit, f twoBitRow) kernels.MatMulFunc {
-	return func(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int) {
-		tileBytes := codes.tileBytes(m.Cols)
-		p.strips(a, order, r0, r1, func(panel *int8, c, cols, r, rows int) {
-			tile := tilesOf(m, r-r%tileRows, r+rows, tileBytes)
-			kernel(&dst[c*m.Rows+r], 4*m.Rows, &tile[0], r%tileRows/stripRows, rows, m.Cols/codes.blockLen, panel, p.length(a.Stride), &a.Scales[c*a.Groups], 4*a.Groups, cols,
-				f.groups, f.scaleStep)
+		batch := batch{kernels: tileBatches[k.isa], arrange: arrangeRowsDwordsAVX2, blockCols: f.codes.blockLen, scaleStep: scaleStep, bytes: f.codes.tileBytes}
+		kernels.Register(&kernels.Variant{
+			Name: k.isa.Name, Summary: k.summary, Format: f.Type, Scheme: f.Scheme, ISA: k.isa, Layout: layout, Preference: 4,
+			Kernels: []kernels.Kernel{kernels.ByColumn(nil, k.column.matVec(f.codes, scaleStep)), batch.kernel(k.batchFrom, 0)},
 		})
 	}
 }

@@ -46,28 +46,21 @@ func packDigitTileGo(tile, rows []byte, n int) {
 	}
 }
 
-var digits64Batch = [len(batchCols)]func(dst *float32, dstStride int, data *byte, panel *int8, scales *float32, scaleStride, cols, blocks, scaleStep, rows int){
-	digits64Batch4AVX512VNNI, digits64Batch6AVX512VNNI, digits64Batch8AVX512VNNI, digits64Batch12AVX512VNNI, digits64Batch16AVX512VNNI,
-}
+var digits64Batches = []batchKernel{{4, 32, digits64Batch4AVX512VNNI}, {6, 32, digits64Batch6AVX512VNNI}, {8, 32, digits64Batch8AVX512VNNI}}
 
 func init() {
-	panels := wide(arrangeRowsDwordsAVX2, 128)
-	order := panels.order()
 	const scaleStep = 4
+	tileBytes := func(cols int) int { return cols / 128 * digitBlock }
+	batch := batch{kernels: digits64Batches, arrange: arrangeRowsDwordsAVX2, blockCols: 128, scaleStep: scaleStep, bytes: tileBytes}
 	matVec := func(dst []float32, m *kernels.Matrix, a *kernels.Activations, col, r0, r1 int) {
 		blocks := m.Cols / 128
 		out := dst[r0:r1]
 		q, scales, sums := a.Columns(nil, col, 1)
 		digits64AVX512VNNI(&out[0], &tilesOf(m, r0, r1, blocks*digitBlock)[0], &q[0], &scales[0], &sums[0], blocks, scaleStep, len(out))
 	}
-	matMul := func(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int) {
-		panels.tiles(m, a, order, r0, r1, m.Cols/128*digitBlock, func(data *byte, panel *int8, c, cols, r, rows int) {
-			forCols(digits64Batch, cols)(&dst[c*m.Rows+r], 4*m.Rows, data, panel, &a.Scales[c*a.Groups], 4*a.Groups, cols, m.Cols/128, scaleStep, rows)
-		})
-	}
 	kernels.Register(&kernels.Variant{
 		Name: kernels.AVX512VNNI.Name, Summary: "VPDPBUSD on bytes of five digits, 64 rows at a time", Format: formats.PTQ1_0, Scheme: kernels.Q8Per128,
 		ISA: kernels.AVX512VNNI, Layout: digits64,
-		Kernels: []kernels.Kernel{kernels.ByColumn(nil, matVec), {From: blocksBatchFrom, Order: order, Rows: matMul}},
+		Kernels: []kernels.Kernel{kernels.ByColumn(nil, matVec), batch.kernel(blocksBatchFrom, 0)},
 	})
 }

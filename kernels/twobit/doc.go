@@ -36,4 +36,7 @@
 // Order puts beside each vector of weight bytes the four vectors of activations
 // that its codes at shifts 0, 2, 4 and 6 belong to. On amd64 ptq1_0 has such variants
 // too, whose order has a vector for each digit of a byte.
+//
+// On amd64 batches multiply tiles of codes64. Rows in place are packed to one in scratch, their
+// codes in the order that they have, and the panels of activations are arranged in it.
 package twobit

@@ -41,22 +41,20 @@ var arrangements = map[*twoBit]arrangement{
 
 // registerRows registers the variants of a format with one scale per tensor.
 func (f twoBitFormat) registerRows(a arrangement) {
-	order, tiles, strips := rowOrder(a.rows), wide(a.rows, 0), narrow(a.rows, unitCols)
-	tilesOrder, stripsOrder := tiles.order(), strips.order()
-	tilesOrder.Columns = ternaryColumns
+	order := rowOrder(a.rows)
 	for _, k := range rowsKernels {
 		matVec := k.matVec(order)
 		few := kernels.ByColumn(order, matVec)
-		batch := kernels.Kernel{From: ternaryBatchFrom}
+		batch := batch{kernels: tileBatches[k.isa], arrange: a.rows, oneScale: true, bytes: wordRowBytes, rows: &blockRows{pack: rowPackers[k.isa]}}
+		atOnce := 0
 		if k.isa == kernels.AVX512VNNI {
-			few.Rows = byPieces(matVec)
-			batch.Order, batch.Rows = tilesOrder, ternaryMatMul(tiles, tilesOrder)
+			few.Rows, atOnce = byPieces(matVec), ternaryColumns
 		} else {
-			batch.Order, batch.Rows = stripsOrder, k.strip.matMul(strips, stripsOrder)
+			batch.blockCols = unitCols // that strips expand together
 		}
 		kernels.Register(&kernels.Variant{
 			Name: k.isa.Name, Summary: k.summary, Format: f.Type, Scheme: f.Scheme, ISA: k.isa, Layout: f.layout,
-			Kernels: []kernels.Kernel{few, batch},
+			Kernels: []kernels.Kernel{few, batch.kernel(k.batchFrom, atOnce)},
 		})
 	}
 }
@@ -105,16 +103,16 @@ func rowOrderLen(stride int) int { return 64 + stride }
 
 // rowsKernel is one of the functions ternaryRows*, which take 4 rows at a time.
 type rowsKernel struct {
-	isa     *kernels.ISA
-	summary string
-	rows    func(dst *float32, w *byte, stride, rowBytes int, q *int8, tiles int, scale float32)
-	strip   ternaryStrip // nil: tiles instead
+	isa       *kernels.ISA
+	summary   string
+	rows      func(dst *float32, w *byte, stride, rowBytes int, q *int8, tiles int, scale float32)
+	batchFrom int
 }
 
 var rowsKernels = []rowsKernel{
-	{kernels.AVX2, "VPMADDUBSW on codes masked in place, 4 rows at a time", ternaryRowsAVX2, ternaryStripAVX2},
-	{kernels.AVXVNNI, "VPDPBUSD (VEX) on codes masked in place, 4 rows at a time", ternaryRowsAVXVNNI, ternaryStripAVXVNNI},
-	{kernels.AVX512VNNI, "VPDPBUSD on codes masked in place, 4 rows at a time", ternaryRowsAVX512VNNI, nil},
+	{kernels.AVX2, "VPMADDUBSW on codes masked in place, 4 rows at a time", ternaryRowsAVX2, ternaryBatchFrom},
+	{kernels.AVXVNNI, "VPDPBUSD (VEX) on codes masked in place, 4 rows at a time", ternaryRowsAVXVNNI, dpStripFrom},
+	{kernels.AVX512VNNI, "VPDPBUSD on codes masked in place, 4 rows at a time", ternaryRowsAVX512VNNI, ternaryBatchFrom},
 }
 
 func (k rowsKernel) matVec(order *kernels.Order) kernels.MatVecFunc {

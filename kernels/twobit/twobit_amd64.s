@@ -1686,161 +1686,9 @@ unit:
 	VZEROUPPER
 	RET
 
-// func panelAVX512VNNI(dst *int8, columns *int8, stride int, cols int, groups int, blocks int)
-// Requires: AVX, AVX512F, AVX512VL, AVX512VNNI, CMOV
-TEXT ·panelAVX512VNNI(SB), NOSPLIT, $128-48
-	MOVQ      columns+8(FP), AX
-	MOVQ      stride+16(FP), BX
-	MOVQ      cols+24(FP), DX
-	ADDQ      $+64, AX
-	MOVQ      AX, (SP)
-	LEAQ      (AX)(BX*1), CX
-	CMPQ      DX, $+1
-	CMOVQGT   CX, AX
-	MOVQ      AX, 8(SP)
-	LEAQ      (AX)(BX*1), CX
-	CMPQ      DX, $+2
-	CMOVQGT   CX, AX
-	MOVQ      AX, 16(SP)
-	LEAQ      (AX)(BX*1), CX
-	CMPQ      DX, $+3
-	CMOVQGT   CX, AX
-	MOVQ      AX, 24(SP)
-	LEAQ      (AX)(BX*1), CX
-	CMPQ      DX, $+4
-	CMOVQGT   CX, AX
-	MOVQ      AX, 32(SP)
-	LEAQ      (AX)(BX*1), CX
-	CMPQ      DX, $+5
-	CMOVQGT   CX, AX
-	MOVQ      AX, 40(SP)
-	LEAQ      (AX)(BX*1), CX
-	CMPQ      DX, $+6
-	CMOVQGT   CX, AX
-	MOVQ      AX, 48(SP)
-	LEAQ      (AX)(BX*1), CX
-	CMPQ      DX, $+7
-	CMOVQGT   CX, AX
-	MOVQ      AX, 56(SP)
-	LEAQ      (AX)(BX*1), CX
-	CMPQ      DX, $+8
-	CMOVQGT   CX, AX
-	MOVQ      AX, 64(SP)
-	LEAQ      (AX)(BX*1), CX
-	CMPQ      DX, $+9
-	CMOVQGT   CX, AX
-	MOVQ      AX, 72(SP)
-	LEAQ      (AX)(BX*1), CX
-	CMPQ      DX, $+10
-	CMOVQGT   CX, AX
-	MOVQ      AX, 80(SP)
-	LEAQ      (AX)(BX*1), CX
-	CMPQ      DX, $+11
-	CMOVQGT   CX, AX
-	MOVQ      AX, 88(SP)
-	LEAQ      (AX)(BX*1), CX
-	CMPQ      DX, $+12
-	CMOVQGT   CX, AX
-	MOVQ      AX, 96(SP)
-	LEAQ      (AX)(BX*1), CX
-	CMPQ      DX, $+13
-	CMOVQGT   CX, AX
-	MOVQ      AX, 104(SP)
-	LEAQ      (AX)(BX*1), CX
-	CMPQ      DX, $+14
-	CMOVQGT   CX, AX
-	MOVQ      AX, 112(SP)
-	LEAQ      (AX)(BX*1), CX
-	CMPQ      DX, $+15
-	CMOVQGT   CX, AX
-	MOVQ      AX, 120(SP)
-	LEAQ      (AX)(BX*1), CX
-	CMPQ      DX, $+16
-	CMOVQGT   CX, AX
-	MOVQ      dst+0(FP), AX
-	MOVQ      blocks+40(FP), CX
-	VMOVDQU64 twobitByteOnes<>+0(SB), Z0
-	XORQ      DI, DI
-block:
-	VPXORD Z1, Z1, Z1
-	MOVQ   AX, SI
-	ADDQ   $+64, AX
-	MOVQ   groups+32(FP), BX
-group:
-	MOVQ $+4, R8
-shift:
-	MOVQ         (SP), DX
-	VMOVDQU32    (DX)(DI*1), X2
-	MOVQ         32(SP), DX
-	VINSERTI32X4 $0x01, (DX)(DI*1), Z2, Z2
-	MOVQ         64(SP), DX
-	VINSERTI32X4 $0x02, (DX)(DI*1), Z2, Z2
-	MOVQ         96(SP), DX
-	VINSERTI32X4 $0x03, (DX)(DI*1), Z2, Z2
-	MOVQ         8(SP), DX
-	VMOVDQU32    (DX)(DI*1), X3
-	MOVQ         40(SP), DX
-	VINSERTI32X4 $0x01, (DX)(DI*1), Z3, Z3
-	MOVQ         72(SP), DX
-	VINSERTI32X4 $0x02, (DX)(DI*1), Z3, Z3
-	MOVQ         104(SP), DX
-	VINSERTI32X4 $0x03, (DX)(DI*1), Z3, Z3
-	MOVQ         16(SP), DX
-	VMOVDQU32    (DX)(DI*1), X4
-	MOVQ         48(SP), DX
-	VINSERTI32X4 $0x01, (DX)(DI*1), Z4, Z4
-	MOVQ         80(SP), DX
-	VINSERTI32X4 $0x02, (DX)(DI*1), Z4, Z4
-	MOVQ         112(SP), DX
-	VINSERTI32X4 $0x03, (DX)(DI*1), Z4, Z4
-	MOVQ         24(SP), DX
-	VMOVDQU32    (DX)(DI*1), X5
-	MOVQ         56(SP), DX
-	VINSERTI32X4 $0x01, (DX)(DI*1), Z5, Z5
-	MOVQ         88(SP), DX
-	VINSERTI32X4 $0x02, (DX)(DI*1), Z5, Z5
-	MOVQ         120(SP), DX
-	VINSERTI32X4 $0x03, (DX)(DI*1), Z5, Z5
-	VPUNPCKLDQ   Z3, Z2, Z6
-	VPUNPCKLDQ   Z5, Z4, Z8
-	VPUNPCKHDQ   Z3, Z2, Z9
-	VPUNPCKHDQ   Z5, Z4, Z10
-	VPUNPCKLQDQ  Z8, Z6, Z7
-	VPUNPCKHQDQ  Z8, Z6, Z6
-	VPUNPCKLQDQ  Z10, Z9, Z8
-	VPUNPCKHQDQ  Z10, Z9, Z9
-	VMOVDQU64    Z7, (AX)
-	VPDPBUSD     Z7, Z0, Z1
-	VMOVDQU64    Z6, 256(AX)
-	VPDPBUSD     Z6, Z0, Z1
-	VMOVDQU64    Z8, 512(AX)
-	VPDPBUSD     Z8, Z0, Z1
-	VMOVDQU64    Z9, 768(AX)
-	VPDPBUSD     Z9, Z0, Z1
-	ADDQ         $+64, DI
-	ADDQ         $+64, AX
-	DECQ         R8
-	JNZ          shift
-	SUBQ         $+256, DI
-	ADDQ         $+768, AX
-	ADDQ         $+16, DI
-	TESTQ        $+63, DI
-	JNZ          counted
-	ADDQ         $+192, DI
-counted:
-	DECQ      BX
-	JNZ       group
-	VPXORD    Z11, Z11, Z11
-	VPSUBD    Z1, Z11, Z11
-	VMOVDQU64 Z11, (SI)
-	DECQ      CX
-	JNZ       block
-	VZEROUPPER
-	RET
-
-// func stripPanelAVX2(dst *int8, columns *int8, stride int, cols int, groups int, blocks int)
+// func panelAVX2(dst *int8, columns *int8, stride int, cols int, groups int, blocks int)
 // Requires: AVX, CMOV
-TEXT ·stripPanelAVX2(SB), NOSPLIT, $0-48
+TEXT ·panelAVX2(SB), NOSPLIT, $0-48
 	MOVQ     stride+16(FP), CX
 	MOVQ     cols+24(FP), AX
 	MOVQ     columns+8(FP), DX
@@ -3083,57 +2931,57 @@ group:
 	VPXORD       Z8, Z5, Z5
 	VPSLLD       $0x0c, Z8, Z8
 	VPXORD       Z8, Z5, Z5
-	VPSRLD       $0x06, Z4, Z8
-	VPXORD       Z4, Z8, Z8
-	MOVL         $0x00cc00cc, R12
-	VPBROADCASTD R12, Z9
-	VPANDD       Z9, Z8, Z8
-	VPXORD       Z8, Z4, Z4
-	VPSLLD       $0x06, Z8, Z8
-	VPXORD       Z8, Z4, Z4
-	VPSRLD       $0x0c, Z4, Z8
-	VPXORD       Z4, Z8, Z8
-	MOVL         $0x0000f0f0, R12
-	VPBROADCASTD R12, Z9
-	VPANDD       Z9, Z8, Z8
-	VPXORD       Z8, Z4, Z4
-	VPSLLD       $0x0c, Z8, Z8
-	VPXORD       Z8, Z4, Z4
-	VPSRLD       $0x06, Z6, Z8
-	VPXORD       Z6, Z8, Z8
-	MOVL         $0x00cc00cc, R12
-	VPBROADCASTD R12, Z9
-	VPANDD       Z9, Z8, Z8
-	VPXORD       Z8, Z6, Z6
-	VPSLLD       $0x06, Z8, Z8
-	VPXORD       Z8, Z6, Z6
-	VPSRLD       $0x0c, Z6, Z8
-	VPXORD       Z6, Z8, Z8
-	MOVL         $0x0000f0f0, R12
-	VPBROADCASTD R12, Z9
-	VPANDD       Z9, Z8, Z8
-	VPXORD       Z8, Z6, Z6
-	VPSLLD       $0x0c, Z8, Z8
-	VPXORD       Z8, Z6, Z6
-	VPSRLD       $0x06, Z7, Z8
-	VPXORD       Z7, Z8, Z8
-	MOVL         $0x00cc00cc, R12
-	VPBROADCASTD R12, Z9
-	VPANDD       Z9, Z8, Z8
-	VPXORD       Z8, Z7, Z7
-	VPSLLD       $0x06, Z8, Z8
-	VPXORD       Z8, Z7, Z7
-	VPSRLD       $0x0c, Z7, Z8
-	VPXORD       Z7, Z8, Z8
-	MOVL         $0x0000f0f0, R12
-	VPBROADCASTD R12, Z9
-	VPANDD       Z9, Z8, Z8
-	VPXORD       Z8, Z7, Z7
-	VPSLLD       $0x0c, Z8, Z8
-	VPXORD       Z8, Z7, Z7
 	VMOVDQU64    Z5, (AX)
+	VPSRLD       $0x06, Z4, Z5
+	VPXORD       Z4, Z5, Z5
+	MOVL         $0x00cc00cc, R12
+	VPBROADCASTD R12, Z8
+	VPANDD       Z8, Z5, Z5
+	VPXORD       Z5, Z4, Z4
+	VPSLLD       $0x06, Z5, Z5
+	VPXORD       Z5, Z4, Z4
+	VPSRLD       $0x0c, Z4, Z5
+	VPXORD       Z4, Z5, Z5
+	MOVL         $0x0000f0f0, R12
+	VPBROADCASTD R12, Z8
+	VPANDD       Z8, Z5, Z5
+	VPXORD       Z5, Z4, Z4
+	VPSLLD       $0x0c, Z5, Z5
+	VPXORD       Z5, Z4, Z4
 	VMOVDQU64    Z4, 256(AX)
+	VPSRLD       $0x06, Z6, Z4
+	VPXORD       Z6, Z4, Z4
+	MOVL         $0x00cc00cc, R12
+	VPBROADCASTD R12, Z5
+	VPANDD       Z5, Z4, Z4
+	VPXORD       Z4, Z6, Z6
+	VPSLLD       $0x06, Z4, Z4
+	VPXORD       Z4, Z6, Z6
+	VPSRLD       $0x0c, Z6, Z4
+	VPXORD       Z6, Z4, Z4
+	MOVL         $0x0000f0f0, R12
+	VPBROADCASTD R12, Z5
+	VPANDD       Z5, Z4, Z4
+	VPXORD       Z4, Z6, Z6
+	VPSLLD       $0x0c, Z4, Z4
+	VPXORD       Z4, Z6, Z6
 	VMOVDQU64    Z6, 512(AX)
+	VPSRLD       $0x06, Z7, Z4
+	VPXORD       Z7, Z4, Z4
+	MOVL         $0x00cc00cc, R12
+	VPBROADCASTD R12, Z5
+	VPANDD       Z5, Z4, Z4
+	VPXORD       Z4, Z7, Z7
+	VPSLLD       $0x06, Z4, Z4
+	VPXORD       Z4, Z7, Z7
+	VPSRLD       $0x0c, Z7, Z4
+	VPXORD       Z7, Z4, Z4
+	MOVL         $0x0000f0f0, R12
+	VPBROADCASTD R12, Z5
+	VPANDD       Z5, Z4, Z4
+	VPXORD       Z4, Z7, Z7
+	VPSLLD       $0x0c, Z4, Z4
+	VPXORD       Z4, Z7, Z7
 	VMOVDQU64    Z7, 768(AX)
 	ADDQ         $+16, DI
 	ADDQ         $+16, R8
@@ -3345,6 +3193,218 @@ group:
 	ADDQ         $+128, AX
 	DECQ         DX
 	JNZ          block
+	VZEROUPPER
+	RET
+
+// func packRowsAVX512(dst *byte, scales *byte, rows *byte, stride int, blocks int, groups int, gap int, scaleAt int)
+// Requires: AVX, AVX512F, AVX512VL
+TEXT ·packRowsAVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ scales+8(FP), CX
+	MOVQ blocks+32(FP), DX
+	MOVQ stride+24(FP), BX
+	LEAQ (BX)(BX*2), SI
+	MOVQ rows+16(FP), DI
+	LEAQ (DI)(BX*4), R8
+	LEAQ (R8)(BX*4), R9
+	LEAQ (R9)(BX*4), R10
+block:
+	MOVQ    scaleAt+56(FP), R12
+	MOVWLZX (DI)(R12*1), R11
+	MOVW    R11, (CX)
+	MOVWLZX (R8)(R12*1), R11
+	MOVW    R11, 8(CX)
+	MOVWLZX (R9)(R12*1), R11
+	MOVW    R11, 16(CX)
+	MOVWLZX (R10)(R12*1), R11
+	MOVW    R11, 24(CX)
+	ADDQ    BX, R12
+	MOVWLZX (DI)(R12*1), R11
+	MOVW    R11, 2(CX)
+	MOVWLZX (R8)(R12*1), R11
+	MOVW    R11, 10(CX)
+	MOVWLZX (R9)(R12*1), R11
+	MOVW    R11, 18(CX)
+	MOVWLZX (R10)(R12*1), R11
+	MOVW    R11, 26(CX)
+	ADDQ    BX, R12
+	MOVWLZX (DI)(R12*1), R11
+	MOVW    R11, 4(CX)
+	MOVWLZX (R8)(R12*1), R11
+	MOVW    R11, 12(CX)
+	MOVWLZX (R9)(R12*1), R11
+	MOVW    R11, 20(CX)
+	MOVWLZX (R10)(R12*1), R11
+	MOVW    R11, 28(CX)
+	ADDQ    BX, R12
+	MOVWLZX (DI)(R12*1), R11
+	MOVW    R11, 6(CX)
+	MOVWLZX (R8)(R12*1), R11
+	MOVW    R11, 14(CX)
+	MOVWLZX (R9)(R12*1), R11
+	MOVW    R11, 22(CX)
+	MOVWLZX (R10)(R12*1), R11
+	MOVW    R11, 30(CX)
+	MOVQ    groups+40(FP), R11
+group:
+	VMOVDQU32    (DI), X0
+	VINSERTI32X4 $0x01, (R8), Z0, Z0
+	VINSERTI32X4 $0x02, (R9), Z0, Z0
+	VINSERTI32X4 $0x03, (R10), Z0, Z0
+	VMOVDQU32    (DI)(BX*1), X1
+	VINSERTI32X4 $0x01, (R8)(BX*1), Z1, Z1
+	VINSERTI32X4 $0x02, (R9)(BX*1), Z1, Z1
+	VINSERTI32X4 $0x03, (R10)(BX*1), Z1, Z1
+	VMOVDQU32    (DI)(BX*2), X2
+	VINSERTI32X4 $0x01, (R8)(BX*2), Z2, Z2
+	VINSERTI32X4 $0x02, (R9)(BX*2), Z2, Z2
+	VINSERTI32X4 $0x03, (R10)(BX*2), Z2, Z2
+	VMOVDQU32    (DI)(SI*1), X3
+	VINSERTI32X4 $0x01, (R8)(SI*1), Z3, Z3
+	VINSERTI32X4 $0x02, (R9)(SI*1), Z3, Z3
+	VINSERTI32X4 $0x03, (R10)(SI*1), Z3, Z3
+	VPUNPCKLDQ   Z1, Z0, Z4
+	VPUNPCKLDQ   Z3, Z2, Z6
+	VPUNPCKHDQ   Z1, Z0, Z7
+	VPUNPCKHDQ   Z3, Z2, Z8
+	VPUNPCKLQDQ  Z6, Z4, Z5
+	VPUNPCKHQDQ  Z6, Z4, Z4
+	VPUNPCKLQDQ  Z8, Z7, Z6
+	VPUNPCKHQDQ  Z8, Z7, Z7
+	VMOVDQU64    Z5, (AX)
+	VMOVDQU64    Z4, 256(AX)
+	VMOVDQU64    Z6, 512(AX)
+	VMOVDQU64    Z7, 768(AX)
+	ADDQ         $+16, DI
+	ADDQ         $+16, R8
+	ADDQ         $+16, R9
+	ADDQ         $+16, R10
+	ADDQ         $+1024, AX
+	SUBQ         $+1, R11
+	JNZ          group
+	MOVQ         gap+48(FP), R11
+	ADDQ         R11, DI
+	ADDQ         R11, R8
+	ADDQ         R11, R9
+	ADDQ         R11, R10
+	MOVQ         groups+40(FP), R11
+	SHLQ         $0x0a, R11
+	LEAQ         128(CX)(R11*1), CX
+	ADDQ         $+128, AX
+	DECQ         DX
+	JNZ          block
+	VZEROUPPER
+	RET
+
+// func packRowsAVX2(dst *byte, scales *byte, rows *byte, stride int, blocks int, groups int, gap int, scaleAt int)
+// Requires: AVX, AVX2
+TEXT ·packRowsAVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ scales+8(FP), CX
+	MOVQ blocks+32(FP), DX
+	MOVQ stride+24(FP), BX
+	LEAQ (BX)(BX*2), SI
+	MOVQ rows+16(FP), DI
+	LEAQ (DI)(BX*4), R8
+	LEAQ (R8)(BX*4), R9
+	LEAQ (R9)(BX*4), R10
+block:
+	MOVQ    scaleAt+56(FP), R12
+	MOVWLZX (DI)(R12*1), R11
+	MOVW    R11, (CX)
+	MOVWLZX (R8)(R12*1), R11
+	MOVW    R11, 8(CX)
+	MOVWLZX (R9)(R12*1), R11
+	MOVW    R11, 16(CX)
+	MOVWLZX (R10)(R12*1), R11
+	MOVW    R11, 24(CX)
+	ADDQ    BX, R12
+	MOVWLZX (DI)(R12*1), R11
+	MOVW    R11, 2(CX)
+	MOVWLZX (R8)(R12*1), R11
+	MOVW    R11, 10(CX)
+	MOVWLZX (R9)(R12*1), R11
+	MOVW    R11, 18(CX)
+	MOVWLZX (R10)(R12*1), R11
+	MOVW    R11, 26(CX)
+	ADDQ    BX, R12
+	MOVWLZX (DI)(R12*1), R11
+	MOVW    R11, 4(CX)
+	MOVWLZX (R8)(R12*1), R11
+	MOVW    R11, 12(CX)
+	MOVWLZX (R9)(R12*1), R11
+	MOVW    R11, 20(CX)
+	MOVWLZX (R10)(R12*1), R11
+	MOVW    R11, 28(CX)
+	ADDQ    BX, R12
+	MOVWLZX (DI)(R12*1), R11
+	MOVW    R11, 6(CX)
+	MOVWLZX (R8)(R12*1), R11
+	MOVW    R11, 14(CX)
+	MOVWLZX (R9)(R12*1), R11
+	MOVW    R11, 22(CX)
+	MOVWLZX (R10)(R12*1), R11
+	MOVW    R11, 30(CX)
+	MOVQ    groups+40(FP), R11
+group:
+	VBROADCASTI128 (DI), Y0
+	VINSERTI128    $0x01, (R8), Y0, Y0
+	VBROADCASTI128 (DI)(BX*1), Y1
+	VINSERTI128    $0x01, (R8)(BX*1), Y1, Y1
+	VBROADCASTI128 (DI)(BX*2), Y2
+	VINSERTI128    $0x01, (R8)(BX*2), Y2, Y2
+	VBROADCASTI128 (DI)(SI*1), Y3
+	VINSERTI128    $0x01, (R8)(SI*1), Y3, Y3
+	VPUNPCKLDQ     Y1, Y0, Y4
+	VPUNPCKLDQ     Y3, Y2, Y5
+	VPUNPCKHDQ     Y1, Y0, Y0
+	VPUNPCKHDQ     Y3, Y2, Y2
+	VPUNPCKLQDQ    Y5, Y4, Y1
+	VPUNPCKHQDQ    Y5, Y4, Y3
+	VPUNPCKLQDQ    Y2, Y0, Y4
+	VPUNPCKHQDQ    Y2, Y0, Y0
+	VMOVDQU        Y1, (AX)
+	VMOVDQU        Y3, 256(AX)
+	VMOVDQU        Y4, 512(AX)
+	VMOVDQU        Y0, 768(AX)
+	VBROADCASTI128 (R9), Y0
+	VINSERTI128    $0x01, (R10), Y0, Y0
+	VBROADCASTI128 (R9)(BX*1), Y1
+	VINSERTI128    $0x01, (R10)(BX*1), Y1, Y1
+	VBROADCASTI128 (R9)(BX*2), Y2
+	VINSERTI128    $0x01, (R10)(BX*2), Y2, Y2
+	VBROADCASTI128 (R9)(SI*1), Y3
+	VINSERTI128    $0x01, (R10)(SI*1), Y3, Y3
+	VPUNPCKLDQ     Y1, Y0, Y4
+	VPUNPCKLDQ     Y3, Y2, Y5
+	VPUNPCKHDQ     Y1, Y0, Y0
+	VPUNPCKHDQ     Y3, Y2, Y2
+	VPUNPCKLQDQ    Y5, Y4, Y1
+	VPUNPCKHQDQ    Y5, Y4, Y3
+	VPUNPCKLQDQ    Y2, Y0, Y4
+	VPUNPCKHQDQ    Y2, Y0, Y0
+	VMOVDQU        Y1, 32(AX)
+	VMOVDQU        Y3, 288(AX)
+	VMOVDQU        Y4, 544(AX)
+	VMOVDQU        Y0, 800(AX)
+	ADDQ           $+16, DI
+	ADDQ           $+16, R8
+	ADDQ           $+16, R9
+	ADDQ           $+16, R10
+	ADDQ           $+1024, AX
+	SUBQ           $+1, R11
+	JNZ            group
+	MOVQ           gap+48(FP), R11
+	ADDQ           R11, DI
+	ADDQ           R11, R8
+	ADDQ           R11, R9
+	ADDQ           R11, R10
+	MOVQ           groups+40(FP), R11
+	SHLQ           $0x0a, R11
+	LEAQ           128(CX)(R11*1), CX
+	ADDQ           $+128, AX
+	DECQ           DX
+	JNZ            block
 	VZEROUPPER
 	RET
 
@@ -4452,5283 +4512,18 @@ stored:
 	VZEROUPPER
 	RET
 
-// func ternaryBatch4AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, rowBytes int, panel *int8, scales *float32, scale float32, cols int, tiles int)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, AVX512VNNI, CMOV, MMX+
-TEXT ·ternaryBatch4AVX512VNNI(SB), NOSPLIT, $0-80
-	VMOVDQU64 twobitMask0<>+0(SB), Z0
-	MOVQ      stride+24(FP), AX
-	LEAQ      (AX)(AX*2), DX
-	MOVQ      rowBytes+32(FP), CX
-	SHRQ      $0x02, CX
-	ANDQ      $+3, CX
-	MOVQ      $+1, BX
-	SHLQ      CL, BX
-	DECQ      BX
-	KMOVW     BX, K1
-tile:
-	MOVQ         panel+40(FP), CX
-	MOVQ         w+16(FP), DI
-	LEAQ         (DI)(AX*4), R8
-	LEAQ         (R8)(AX*4), R9
-	LEAQ         (R9)(AX*4), R10
-	LEAQ         (R10)(AX*4), SI
-	VPBROADCASTD (CX), Z1
-	VPBROADCASTD 4(CX), Z2
-	VPBROADCASTD 8(CX), Z3
-	VPBROADCASTD 12(CX), Z4
-	VPXORD       Z5, Z5, Z5
-	VPXORD       Z6, Z6, Z6
-	VPXORD       Z7, Z7, Z7
-	VPXORD       Z8, Z8, Z8
-	VPXORD       Z9, Z9, Z9
-	VPXORD       Z10, Z10, Z10
-	VPXORD       Z11, Z11, Z11
-	VPXORD       Z12, Z12, Z12
-	VPXORD       Z13, Z13, Z13
-	VPXORD       Z14, Z14, Z14
-	VPXORD       Z15, Z15, Z15
-	VPXORD       Z16, Z16, Z16
-	ADDQ         $+64, CX
-	MOVQ         rowBytes+32(FP), BX
-	SHRQ         $0x04, BX
-group:
-	DECQ         BX
-	JS           last
-	VMOVDQU32    (DI), X17
-	VINSERTI32X4 $0x01, (R8), Z17, Z17
-	VINSERTI32X4 $0x02, (R9), Z17, Z17
-	VINSERTI32X4 $0x03, (R10), Z17, Z17
-	PREFETCHT0   (SI)
-	VMOVDQU32    (DI)(AX*1), X18
-	VINSERTI32X4 $0x01, (R8)(AX*1), Z18, Z18
-	VINSERTI32X4 $0x02, (R9)(AX*1), Z18, Z18
-	VINSERTI32X4 $0x03, (R10)(AX*1), Z18, Z18
-	PREFETCHT0   64(SI)
-	VMOVDQU32    (DI)(AX*2), X19
-	VINSERTI32X4 $0x01, (R8)(AX*2), Z19, Z19
-	VINSERTI32X4 $0x02, (R9)(AX*2), Z19, Z19
-	VINSERTI32X4 $0x03, (R10)(AX*2), Z19, Z19
-	PREFETCHT0   128(SI)
-	VMOVDQU32    (DI)(DX*1), X20
-	VINSERTI32X4 $0x01, (R8)(DX*1), Z20, Z20
-	VINSERTI32X4 $0x02, (R9)(DX*1), Z20, Z20
-	VINSERTI32X4 $0x03, (R10)(DX*1), Z20, Z20
-	PREFETCHT0   192(SI)
-loaded:
-	VPUNPCKLDQ    Z18, Z17, Z21
-	VPUNPCKLDQ    Z20, Z19, Z23
-	VPUNPCKHDQ    Z18, Z17, Z24
-	VPUNPCKHDQ    Z20, Z19, Z25
-	VPUNPCKLQDQ   Z23, Z21, Z22
-	VPUNPCKHQDQ   Z23, Z21, Z21
-	VPUNPCKLQDQ   Z25, Z24, Z23
-	VPUNPCKHQDQ   Z25, Z24, Z24
-	VPANDD        Z0, Z22, Z25
-	VPDPBUSD.BCST (CX), Z25, Z1
-	VPDPBUSD.BCST 4(CX), Z25, Z2
-	VPDPBUSD.BCST 8(CX), Z25, Z3
-	VPDPBUSD.BCST 12(CX), Z25, Z4
-	VPSRLD        $0x02, Z22, Z25
-	VPANDD        Z0, Z25, Z25
-	VPDPBUSD.BCST 64(CX), Z25, Z1
-	VPDPBUSD.BCST 68(CX), Z25, Z2
-	VPDPBUSD.BCST 72(CX), Z25, Z3
-	VPDPBUSD.BCST 76(CX), Z25, Z4
-	VPSRLD        $0x04, Z22, Z25
-	VPANDD        Z0, Z25, Z25
-	VPDPBUSD.BCST 128(CX), Z25, Z1
-	VPDPBUSD.BCST 132(CX), Z25, Z2
-	VPDPBUSD.BCST 136(CX), Z25, Z3
-	VPDPBUSD.BCST 140(CX), Z25, Z4
-	VPSRLD        $0x06, Z22, Z22
-	VPANDD        Z0, Z22, Z22
-	VPDPBUSD.BCST 192(CX), Z22, Z1
-	VPDPBUSD.BCST 196(CX), Z22, Z2
-	VPDPBUSD.BCST 200(CX), Z22, Z3
-	VPDPBUSD.BCST 204(CX), Z22, Z4
-	VPANDD        Z0, Z21, Z22
-	VPDPBUSD.BCST 256(CX), Z22, Z5
-	VPDPBUSD.BCST 260(CX), Z22, Z6
-	VPDPBUSD.BCST 264(CX), Z22, Z7
-	VPDPBUSD.BCST 268(CX), Z22, Z8
-	VPSRLD        $0x02, Z21, Z22
-	VPANDD        Z0, Z22, Z22
-	VPDPBUSD.BCST 320(CX), Z22, Z5
-	VPDPBUSD.BCST 324(CX), Z22, Z6
-	VPDPBUSD.BCST 328(CX), Z22, Z7
-	VPDPBUSD.BCST 332(CX), Z22, Z8
-	VPSRLD        $0x04, Z21, Z22
-	VPANDD        Z0, Z22, Z22
-	VPDPBUSD.BCST 384(CX), Z22, Z5
-	VPDPBUSD.BCST 388(CX), Z22, Z6
-	VPDPBUSD.BCST 392(CX), Z22, Z7
-	VPDPBUSD.BCST 396(CX), Z22, Z8
-	VPSRLD        $0x06, Z21, Z21
-	VPANDD        Z0, Z21, Z21
-	VPDPBUSD.BCST 448(CX), Z21, Z5
-	VPDPBUSD.BCST 452(CX), Z21, Z6
-	VPDPBUSD.BCST 456(CX), Z21, Z7
-	VPDPBUSD.BCST 460(CX), Z21, Z8
-	VPANDD        Z0, Z23, Z21
-	VPDPBUSD.BCST 512(CX), Z21, Z9
-	VPDPBUSD.BCST 516(CX), Z21, Z10
-	VPDPBUSD.BCST 520(CX), Z21, Z11
-	VPDPBUSD.BCST 524(CX), Z21, Z12
-	VPSRLD        $0x02, Z23, Z21
-	VPANDD        Z0, Z21, Z21
-	VPDPBUSD.BCST 576(CX), Z21, Z9
-	VPDPBUSD.BCST 580(CX), Z21, Z10
-	VPDPBUSD.BCST 584(CX), Z21, Z11
-	VPDPBUSD.BCST 588(CX), Z21, Z12
-	VPSRLD        $0x04, Z23, Z21
-	VPANDD        Z0, Z21, Z21
-	VPDPBUSD.BCST 640(CX), Z21, Z9
-	VPDPBUSD.BCST 644(CX), Z21, Z10
-	VPDPBUSD.BCST 648(CX), Z21, Z11
-	VPDPBUSD.BCST 652(CX), Z21, Z12
-	VPSRLD        $0x06, Z23, Z21
-	VPANDD        Z0, Z21, Z21
-	VPDPBUSD.BCST 704(CX), Z21, Z9
-	VPDPBUSD.BCST 708(CX), Z21, Z10
-	VPDPBUSD.BCST 712(CX), Z21, Z11
-	VPDPBUSD.BCST 716(CX), Z21, Z12
-	VPANDD        Z0, Z24, Z21
-	VPDPBUSD.BCST 768(CX), Z21, Z13
-	VPDPBUSD.BCST 772(CX), Z21, Z14
-	VPDPBUSD.BCST 776(CX), Z21, Z15
-	VPDPBUSD.BCST 780(CX), Z21, Z16
-	VPSRLD        $0x02, Z24, Z21
-	VPANDD        Z0, Z21, Z21
-	VPDPBUSD.BCST 832(CX), Z21, Z13
-	VPDPBUSD.BCST 836(CX), Z21, Z14
-	VPDPBUSD.BCST 840(CX), Z21, Z15
-	VPDPBUSD.BCST 844(CX), Z21, Z16
-	VPSRLD        $0x04, Z24, Z21
-	VPANDD        Z0, Z21, Z21
-	VPDPBUSD.BCST 896(CX), Z21, Z13
-	VPDPBUSD.BCST 900(CX), Z21, Z14
-	VPDPBUSD.BCST 904(CX), Z21, Z15
-	VPDPBUSD.BCST 908(CX), Z21, Z16
-	VPSRLD        $0x06, Z24, Z21
-	VPANDD        Z0, Z21, Z21
-	VPDPBUSD.BCST 960(CX), Z21, Z13
-	VPDPBUSD.BCST 964(CX), Z21, Z14
-	VPDPBUSD.BCST 968(CX), Z21, Z15
-	VPDPBUSD.BCST 972(CX), Z21, Z16
-	ADDQ          $+1024, CX
-	ADDQ          $+256, SI
-	ADDQ          $+16, DI
-	ADDQ          $+16, R8
-	ADDQ          $+16, R9
-	ADDQ          $+16, R10
-	JMP           group
-last:
-	CMPQ         BX, $-1
-	JNE          finish
-	KTESTW       K1, K1
-	JZ           finish
-	VMOVDQU32.Z  (DI), K1, X17
-	VMOVDQU32.Z  (R8), K1, X18
-	VINSERTI32X4 $0x01, X18, Z17, Z17
-	VMOVDQU32.Z  (R9), K1, X18
-	VINSERTI32X4 $0x02, X18, Z17, Z17
-	VMOVDQU32.Z  (R10), K1, X18
-	VINSERTI32X4 $0x03, X18, Z17, Z17
-	VMOVDQU32.Z  (DI)(AX*1), K1, X18
-	VMOVDQU32.Z  (R8)(AX*1), K1, X19
-	VINSERTI32X4 $0x01, X19, Z18, Z18
-	VMOVDQU32.Z  (R9)(AX*1), K1, X19
-	VINSERTI32X4 $0x02, X19, Z18, Z18
-	VMOVDQU32.Z  (R10)(AX*1), K1, X19
-	VINSERTI32X4 $0x03, X19, Z18, Z18
-	VMOVDQU32.Z  (DI)(AX*2), K1, X19
-	VMOVDQU32.Z  (R8)(AX*2), K1, X20
-	VINSERTI32X4 $0x01, X20, Z19, Z19
-	VMOVDQU32.Z  (R9)(AX*2), K1, X20
-	VINSERTI32X4 $0x02, X20, Z19, Z19
-	VMOVDQU32.Z  (R10)(AX*2), K1, X20
-	VINSERTI32X4 $0x03, X20, Z19, Z19
-	VMOVDQU32.Z  (DI)(DX*1), K1, X20
-	VMOVDQU32.Z  (R8)(DX*1), K1, X21
-	VINSERTI32X4 $0x01, X21, Z20, Z20
-	VMOVDQU32.Z  (R9)(DX*1), K1, X21
-	VINSERTI32X4 $0x02, X21, Z20, Z20
-	VMOVDQU32.Z  (R10)(DX*1), K1, X21
-	VINSERTI32X4 $0x03, X21, Z20, Z20
-	JMP          loaded
-finish:
-	VPADDD       Z5, Z1, Z1
-	VPADDD       Z6, Z2, Z2
-	VPADDD       Z7, Z3, Z3
-	VPADDD       Z8, Z4, Z4
-	VPADDD       Z9, Z1, Z1
-	VPADDD       Z10, Z2, Z2
-	VPADDD       Z11, Z3, Z3
-	VPADDD       Z12, Z4, Z4
-	VPADDD       Z13, Z1, Z1
-	VPADDD       Z14, Z2, Z2
-	VPADDD       Z15, Z3, Z3
-	VPADDD       Z16, Z4, Z4
-	VCVTDQ2PS    Z1, Z1
-	VCVTDQ2PS    Z2, Z2
-	VCVTDQ2PS    Z3, Z3
-	VCVTDQ2PS    Z4, Z4
-	MOVQ         scales+48(FP), CX
-	VMOVSS       scale+56(FP), X17
-	VPXORD       Z26, Z26, Z26
-	MOVQ         $+1, BX
-	MOVQ         $+65535, SI
-	TESTQ        AX, AX
-	CMOVQNE      SI, BX
-	KMOVW        BX, K2
-	MOVQ         dst+0(FP), BX
-	MOVQ         dstStride+8(FP), SI
-	MOVQ         cols+64(FP), DI
-	VMULSS       (CX), X17, X21
-	VBROADCASTSS X21, Z21
-	VMULPS       Z21, Z1, Z1
-	VADDPS       Z26, Z1, Z1
-	VMOVUPS      Z1, K2, (BX)
-	CMPQ         DI, $+1
-	JLE          stored
-	ADDQ         SI, BX
-	VMULSS       4(CX), X17, X21
-	VBROADCASTSS X21, Z21
-	VMULPS       Z21, Z2, Z2
-	VADDPS       Z26, Z2, Z2
-	VMOVUPS      Z2, K2, (BX)
-	CMPQ         DI, $+2
-	JLE          stored
-	ADDQ         SI, BX
-	VMULSS       8(CX), X17, X21
-	VBROADCASTSS X21, Z21
-	VMULPS       Z21, Z3, Z3
-	VADDPS       Z26, Z3, Z3
-	VMOVUPS      Z3, K2, (BX)
-	CMPQ         DI, $+3
-	JLE          stored
-	ADDQ         SI, BX
-	VMULSS       12(CX), X17, X21
-	VBROADCASTSS X21, Z21
-	VMULPS       Z21, Z4, Z4
-	VADDPS       Z26, Z4, Z4
-	VMOVUPS      Z4, K2, (BX)
-stored:
-	MOVQ AX, CX
-	SHLQ $0x04, CX
-	ADDQ CX, w+16(FP)
-	ADDQ $+64, dst+0(FP)
-	DECQ tiles+72(FP)
-	JNZ  tile
-	VZEROUPPER
-	RET
-
-// func blocksBatch4AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int, groups int, gap int, scaleAt int, scaleStep int)
-// Requires: AVX, AVX512F, AVX512VL, AVX512VNNI, CMOV, MMX+
-TEXT ·blocksBatch4AVX512VNNI(SB), $384-112
-	VMOVDQU64 twobitMask0<>+0(SB), Z0
-	MOVQ      stride+24(FP), BX
-	LEAQ      (BX)(BX*2), SI
-	LEAQ      63(SP), R11
-	ANDQ      $-64, R11
-	ADDQ      $+16, gap+88(FP)
-tile:
-	MOVQ    panel+40(FP), AX
-	MOVQ    w+16(FP), DI
-	LEAQ    (DI)(BX*4), R8
-	LEAQ    (R8)(BX*4), R9
-	LEAQ    (R9)(BX*4), R10
-	LEAQ    (R10)(BX*4), DX
-	VPXORD  Z21, Z21, Z21
-	VMOVUPS Z21, (R11)
-	VMOVUPS Z21, 64(R11)
-	VMOVUPS Z21, 128(R11)
-	VMOVUPS Z21, 192(R11)
-	XORQ    R12, R12
-	MOVQ    blocks+32(FP), CX
-block:
-	VPBROADCASTD (AX), Z1
-	VPBROADCASTD 4(AX), Z2
-	VPBROADCASTD 8(AX), Z3
-	VPBROADCASTD 12(AX), Z4
-	VPXORD       Z5, Z5, Z5
-	VPXORD       Z6, Z6, Z6
-	VPXORD       Z7, Z7, Z7
-	VPXORD       Z8, Z8, Z8
-	VPXORD       Z9, Z9, Z9
-	VPXORD       Z10, Z10, Z10
-	VPXORD       Z11, Z11, Z11
-	VPXORD       Z12, Z12, Z12
-	VPXORD       Z13, Z13, Z13
-	VPXORD       Z14, Z14, Z14
-	VPXORD       Z15, Z15, Z15
-	VPXORD       Z16, Z16, Z16
-	ADDQ         $+64, AX
-	MOVQ         scaleAt+96(FP), R13
-	MOVWLZX      (DI)(R13*1), R14
-	MOVW         R14, 256(R11)
-	MOVWLZX      (R8)(R13*1), R14
-	MOVW         R14, 264(R11)
-	MOVWLZX      (R9)(R13*1), R14
-	MOVW         R14, 272(R11)
-	MOVWLZX      (R10)(R13*1), R14
-	MOVW         R14, 280(R11)
-	ADDQ         BX, R13
-	MOVWLZX      (DI)(R13*1), R14
-	MOVW         R14, 258(R11)
-	MOVWLZX      (R8)(R13*1), R14
-	MOVW         R14, 266(R11)
-	MOVWLZX      (R9)(R13*1), R14
-	MOVW         R14, 274(R11)
-	MOVWLZX      (R10)(R13*1), R14
-	MOVW         R14, 282(R11)
-	ADDQ         BX, R13
-	MOVWLZX      (DI)(R13*1), R14
-	MOVW         R14, 260(R11)
-	MOVWLZX      (R8)(R13*1), R14
-	MOVW         R14, 268(R11)
-	MOVWLZX      (R9)(R13*1), R14
-	MOVW         R14, 276(R11)
-	MOVWLZX      (R10)(R13*1), R14
-	MOVW         R14, 284(R11)
-	ADDQ         BX, R13
-	MOVWLZX      (DI)(R13*1), R14
-	MOVW         R14, 262(R11)
-	MOVWLZX      (R8)(R13*1), R14
-	MOVW         R14, 270(R11)
-	MOVWLZX      (R9)(R13*1), R14
-	MOVW         R14, 278(R11)
-	MOVWLZX      (R10)(R13*1), R14
-	MOVW         R14, 286(R11)
-	MOVQ         groups+80(FP), R13
-group:
-	VMOVDQU32     (DI), X17
-	VINSERTI32X4  $0x01, (R8), Z17, Z17
-	VINSERTI32X4  $0x02, (R9), Z17, Z17
-	VINSERTI32X4  $0x03, (R10), Z17, Z17
-	PREFETCHT0    (DX)
-	VMOVDQU32     (DI)(BX*1), X18
-	VINSERTI32X4  $0x01, (R8)(BX*1), Z18, Z18
-	VINSERTI32X4  $0x02, (R9)(BX*1), Z18, Z18
-	VINSERTI32X4  $0x03, (R10)(BX*1), Z18, Z18
-	PREFETCHT0    64(DX)
-	VMOVDQU32     (DI)(BX*2), X19
-	VINSERTI32X4  $0x01, (R8)(BX*2), Z19, Z19
-	VINSERTI32X4  $0x02, (R9)(BX*2), Z19, Z19
-	VINSERTI32X4  $0x03, (R10)(BX*2), Z19, Z19
-	PREFETCHT0    128(DX)
-	VMOVDQU32     (DI)(SI*1), X20
-	VINSERTI32X4  $0x01, (R8)(SI*1), Z20, Z20
-	VINSERTI32X4  $0x02, (R9)(SI*1), Z20, Z20
-	VINSERTI32X4  $0x03, (R10)(SI*1), Z20, Z20
-	PREFETCHT0    192(DX)
-	VPUNPCKLDQ    Z18, Z17, Z22
-	VPUNPCKLDQ    Z20, Z19, Z24
-	VPUNPCKHDQ    Z18, Z17, Z25
-	VPUNPCKHDQ    Z20, Z19, Z26
-	VPUNPCKLQDQ   Z24, Z22, Z23
-	VPUNPCKHQDQ   Z24, Z22, Z22
-	VPUNPCKLQDQ   Z26, Z25, Z24
-	VPUNPCKHQDQ   Z26, Z25, Z25
-	VPANDD        Z0, Z23, Z26
-	VPDPBUSD.BCST (AX), Z26, Z1
-	VPDPBUSD.BCST 4(AX), Z26, Z2
-	VPDPBUSD.BCST 8(AX), Z26, Z3
-	VPDPBUSD.BCST 12(AX), Z26, Z4
-	VPSRLD        $0x02, Z23, Z26
-	VPANDD        Z0, Z26, Z26
-	VPDPBUSD.BCST 64(AX), Z26, Z1
-	VPDPBUSD.BCST 68(AX), Z26, Z2
-	VPDPBUSD.BCST 72(AX), Z26, Z3
-	VPDPBUSD.BCST 76(AX), Z26, Z4
-	VPSRLD        $0x04, Z23, Z26
-	VPANDD        Z0, Z26, Z26
-	VPDPBUSD.BCST 128(AX), Z26, Z1
-	VPDPBUSD.BCST 132(AX), Z26, Z2
-	VPDPBUSD.BCST 136(AX), Z26, Z3
-	VPDPBUSD.BCST 140(AX), Z26, Z4
-	VPSRLD        $0x06, Z23, Z23
-	VPANDD        Z0, Z23, Z23
-	VPDPBUSD.BCST 192(AX), Z23, Z1
-	VPDPBUSD.BCST 196(AX), Z23, Z2
-	VPDPBUSD.BCST 200(AX), Z23, Z3
-	VPDPBUSD.BCST 204(AX), Z23, Z4
-	VPANDD        Z0, Z22, Z23
-	VPDPBUSD.BCST 256(AX), Z23, Z5
-	VPDPBUSD.BCST 260(AX), Z23, Z6
-	VPDPBUSD.BCST 264(AX), Z23, Z7
-	VPDPBUSD.BCST 268(AX), Z23, Z8
-	VPSRLD        $0x02, Z22, Z23
-	VPANDD        Z0, Z23, Z23
-	VPDPBUSD.BCST 320(AX), Z23, Z5
-	VPDPBUSD.BCST 324(AX), Z23, Z6
-	VPDPBUSD.BCST 328(AX), Z23, Z7
-	VPDPBUSD.BCST 332(AX), Z23, Z8
-	VPSRLD        $0x04, Z22, Z23
-	VPANDD        Z0, Z23, Z23
-	VPDPBUSD.BCST 384(AX), Z23, Z5
-	VPDPBUSD.BCST 388(AX), Z23, Z6
-	VPDPBUSD.BCST 392(AX), Z23, Z7
-	VPDPBUSD.BCST 396(AX), Z23, Z8
-	VPSRLD        $0x06, Z22, Z22
-	VPANDD        Z0, Z22, Z22
-	VPDPBUSD.BCST 448(AX), Z22, Z5
-	VPDPBUSD.BCST 452(AX), Z22, Z6
-	VPDPBUSD.BCST 456(AX), Z22, Z7
-	VPDPBUSD.BCST 460(AX), Z22, Z8
-	VPANDD        Z0, Z24, Z22
-	VPDPBUSD.BCST 512(AX), Z22, Z9
-	VPDPBUSD.BCST 516(AX), Z22, Z10
-	VPDPBUSD.BCST 520(AX), Z22, Z11
-	VPDPBUSD.BCST 524(AX), Z22, Z12
-	VPSRLD        $0x02, Z24, Z22
-	VPANDD        Z0, Z22, Z22
-	VPDPBUSD.BCST 576(AX), Z22, Z9
-	VPDPBUSD.BCST 580(AX), Z22, Z10
-	VPDPBUSD.BCST 584(AX), Z22, Z11
-	VPDPBUSD.BCST 588(AX), Z22, Z12
-	VPSRLD        $0x04, Z24, Z22
-	VPANDD        Z0, Z22, Z22
-	VPDPBUSD.BCST 640(AX), Z22, Z9
-	VPDPBUSD.BCST 644(AX), Z22, Z10
-	VPDPBUSD.BCST 648(AX), Z22, Z11
-	VPDPBUSD.BCST 652(AX), Z22, Z12
-	VPSRLD        $0x06, Z24, Z22
-	VPANDD        Z0, Z22, Z22
-	VPDPBUSD.BCST 704(AX), Z22, Z9
-	VPDPBUSD.BCST 708(AX), Z22, Z10
-	VPDPBUSD.BCST 712(AX), Z22, Z11
-	VPDPBUSD.BCST 716(AX), Z22, Z12
-	VPANDD        Z0, Z25, Z22
-	VPDPBUSD.BCST 768(AX), Z22, Z13
-	VPDPBUSD.BCST 772(AX), Z22, Z14
-	VPDPBUSD.BCST 776(AX), Z22, Z15
-	VPDPBUSD.BCST 780(AX), Z22, Z16
-	VPSRLD        $0x02, Z25, Z22
-	VPANDD        Z0, Z22, Z22
-	VPDPBUSD.BCST 832(AX), Z22, Z13
-	VPDPBUSD.BCST 836(AX), Z22, Z14
-	VPDPBUSD.BCST 840(AX), Z22, Z15
-	VPDPBUSD.BCST 844(AX), Z22, Z16
-	VPSRLD        $0x04, Z25, Z22
-	VPANDD        Z0, Z22, Z22
-	VPDPBUSD.BCST 896(AX), Z22, Z13
-	VPDPBUSD.BCST 900(AX), Z22, Z14
-	VPDPBUSD.BCST 904(AX), Z22, Z15
-	VPDPBUSD.BCST 908(AX), Z22, Z16
-	VPSRLD        $0x06, Z25, Z22
-	VPANDD        Z0, Z22, Z22
-	VPDPBUSD.BCST 960(AX), Z22, Z13
-	VPDPBUSD.BCST 964(AX), Z22, Z14
-	VPDPBUSD.BCST 968(AX), Z22, Z15
-	VPDPBUSD.BCST 972(AX), Z22, Z16
-	ADDQ          $+1024, AX
-	ADDQ          $+256, DX
-	DECQ          R13
-	JNZ           more
-	VCVTPH2PS     256(R11), Z22
-	MOVQ          gap+88(FP), R13
-	ADDQ          R13, DI
-	ADDQ          R13, R8
-	ADDQ          R13, R9
-	ADDQ          R13, R10
-	VPADDD        Z5, Z1, Z1
-	VPADDD        Z6, Z2, Z2
-	VPADDD        Z7, Z3, Z3
-	VPADDD        Z8, Z4, Z4
-	VPADDD        Z9, Z1, Z1
-	VPADDD        Z10, Z2, Z2
-	VPADDD        Z11, Z3, Z3
-	VPADDD        Z12, Z4, Z4
-	VPADDD        Z13, Z1, Z1
-	VPADDD        Z14, Z2, Z2
-	VPADDD        Z15, Z3, Z3
-	VPADDD        Z16, Z4, Z4
-	VCVTDQ2PS     Z1, Z1
-	VCVTDQ2PS     Z2, Z2
-	VCVTDQ2PS     Z3, Z3
-	VCVTDQ2PS     Z4, Z4
-	MOVQ          R12, R13
-	ANDQ          $-4, R13
-	ADDQ          scales+48(FP), R13
-	ADDQ          scaleStep+104(FP), R12
-	MOVQ          cols+64(FP), R14
-	MOVQ          scaleStride+56(FP), R15
-	VMULPS.BCST   (R13), Z22, Z23
-	VMULPS        Z23, Z1, Z1
-	VADDPS        (R11), Z1, Z1
-	VMOVUPS       Z1, (R11)
-	DECQ          R14
-	JZ            added
-	ADDQ          R15, R13
-	VMULPS.BCST   (R13), Z22, Z1
-	VMULPS        Z1, Z2, Z2
-	VADDPS        64(R11), Z2, Z2
-	VMOVUPS       Z2, 64(R11)
-	DECQ          R14
-	JZ            added
-	ADDQ          R15, R13
-	VMULPS.BCST   (R13), Z22, Z1
-	VMULPS        Z1, Z3, Z3
-	VADDPS        128(R11), Z3, Z3
-	VMOVUPS       Z3, 128(R11)
-	DECQ          R14
-	JZ            added
-	ADDQ          R15, R13
-	VMULPS.BCST   (R13), Z22, Z1
-	VMULPS        Z1, Z4, Z4
-	VADDPS        192(R11), Z4, Z4
-	VMOVUPS       Z4, 192(R11)
-added:
-	DECQ    CX
-	JNZ     block
-	MOVQ    $+1, AX
-	MOVQ    $+65535, CX
-	TESTQ   BX, BX
-	CMOVQNE CX, AX
-	KMOVW   AX, K1
-	MOVQ    dst+0(FP), AX
-	MOVQ    dstStride+8(FP), CX
-	MOVQ    cols+64(FP), DX
-	VMOVUPS (R11), Z1
-	VMOVUPS Z1, K1, (AX)
-	CMPQ    DX, $+1
-	JLE     stored
-	ADDQ    CX, AX
-	VMOVUPS 64(R11), Z1
-	VMOVUPS Z1, K1, (AX)
-	CMPQ    DX, $+2
-	JLE     stored
-	ADDQ    CX, AX
-	VMOVUPS 128(R11), Z1
-	VMOVUPS Z1, K1, (AX)
-	CMPQ    DX, $+3
-	JLE     stored
-	ADDQ    CX, AX
-	VMOVUPS 192(R11), Z1
-	VMOVUPS Z1, K1, (AX)
-stored:
-	MOVQ BX, AX
-	SHLQ $0x04, AX
-	ADDQ AX, w+16(FP)
-	ADDQ $+64, dst+0(FP)
-	DECQ tiles+72(FP)
-	JNZ  tile
-	VZEROUPPER
-	RET
-more:
-	ADDQ $+16, DI
-	ADDQ $+16, R8
-	ADDQ $+16, R9
-	ADDQ $+16, R10
-	JMP  group
-
-// func codes64Batch4AVX512VNNI(dst *float32, dstStride int, data *byte, panel *int8, scales *float32, scaleStride int, cols int, blocks int, groups int, scaleStep int, rows int)
+// func tileBatch4AVX512VNNI(dst *float32, dstStride int, tile *byte, rows int, blocks int, groups int, weight *float32, panel *int8, panelStride int, scales *float32, scaleStride int, scaleStep int, cols int, ahead *byte)
 // Requires: AVX, AVX512F, AVX512VNNI, MMX+
-TEXT ·codes64Batch4AVX512VNNI(SB), $320-88
-	VMOVDQU64 twobitMask0<>+0(SB), Z0
-	MOVQ      groups+64(FP), AX
-	SHLQ      $0x0a, AX
+TEXT ·tileBatch4AVX512VNNI(SB), $1088-112
+	VMOVDQU64 twobitMask0<>+0(SB), Z16
 	LEAQ      63(SP), BX
 	ANDQ      $-64, BX
-	XORQ      DX, DX
-	MOVQ      rows+80(FP), SI
-	MOVQ      data+16(FP), R10
-	MOVQ      AX, CX
-	ADDQ      $+128, CX
-	IMULQ     blocks+56(FP), CX
-	ADDQ      R10, CX
+	MOVQ      rows+24(FP), SI
+	MOVQ      ahead+104(FP), CX
+	XORQ      R8, R8
 rows:
-	MOVQ    R10, R9
-	MOVQ    panel+24(FP), AX
-	VPXORD  Z17, Z17, Z17
-	VMOVUPS Z17, (BX)
-	VMOVUPS Z17, 64(BX)
-	VMOVUPS Z17, 128(BX)
-	VMOVUPS Z17, 192(BX)
-	XORQ    DI, DI
-	MOVQ    blocks+56(FP), R8
-block:
-	VPBROADCASTD (AX), Z1
-	VPBROADCASTD 4(AX), Z2
-	VPBROADCASTD 8(AX), Z3
-	VPBROADCASTD 12(AX), Z4
-	VPXORD       Z5, Z5, Z5
-	VPXORD       Z6, Z6, Z6
-	VPXORD       Z7, Z7, Z7
-	VPXORD       Z8, Z8, Z8
-	VPXORD       Z9, Z9, Z9
-	VPXORD       Z10, Z10, Z10
-	VPXORD       Z11, Z11, Z11
-	VPXORD       Z12, Z12, Z12
-	VPXORD       Z13, Z13, Z13
-	VPXORD       Z14, Z14, Z14
-	VPXORD       Z15, Z15, Z15
-	VPXORD       Z16, Z16, Z16
-	ADDQ         $+64, AX
-	MOVQ         groups+64(FP), R11
-	SHLQ         $0x02, R11
-dword:
-	VMOVDQU64     (R9), Z18
-	PREFETCHT0    (CX)
-	VPANDD        Z0, Z18, Z19
-	VPDPBUSD.BCST (AX), Z19, Z1
-	VPDPBUSD.BCST 4(AX), Z19, Z2
-	VPDPBUSD.BCST 8(AX), Z19, Z3
-	VPDPBUSD.BCST 12(AX), Z19, Z4
-	VPSRLD        $0x02, Z18, Z19
-	VPANDD        Z0, Z19, Z19
-	VPDPBUSD.BCST 64(AX), Z19, Z5
-	VPDPBUSD.BCST 68(AX), Z19, Z6
-	VPDPBUSD.BCST 72(AX), Z19, Z7
-	VPDPBUSD.BCST 76(AX), Z19, Z8
-	VPSRLD        $0x04, Z18, Z19
-	VPANDD        Z0, Z19, Z19
-	VPDPBUSD.BCST 128(AX), Z19, Z9
-	VPDPBUSD.BCST 132(AX), Z19, Z10
-	VPDPBUSD.BCST 136(AX), Z19, Z11
-	VPDPBUSD.BCST 140(AX), Z19, Z12
-	VPSRLD        $0x06, Z18, Z18
-	VPANDD        Z0, Z18, Z18
-	VPDPBUSD.BCST 192(AX), Z18, Z13
-	VPDPBUSD.BCST 196(AX), Z18, Z14
-	VPDPBUSD.BCST 200(AX), Z18, Z15
-	VPDPBUSD.BCST 204(AX), Z18, Z16
-	ADDQ          $+256, R9
-	ADDQ          $+64, CX
-	ADDQ          $+256, AX
-	DECQ          R11
-	JNZ           dword
-	MOVQ          R9, R11
-	SUBQ          DX, R11
-	VCVTPH2PS     (R11), Z18
-	VPADDD        Z5, Z1, Z1
-	VPADDD        Z6, Z2, Z2
-	VPADDD        Z7, Z3, Z3
-	VPADDD        Z8, Z4, Z4
-	VPADDD        Z9, Z1, Z1
-	VPADDD        Z10, Z2, Z2
-	VPADDD        Z11, Z3, Z3
-	VPADDD        Z12, Z4, Z4
-	VPADDD        Z13, Z1, Z1
-	VPADDD        Z14, Z2, Z2
-	VPADDD        Z15, Z3, Z3
-	VPADDD        Z16, Z4, Z4
-	VCVTDQ2PS     Z1, Z1
-	VCVTDQ2PS     Z2, Z2
-	VCVTDQ2PS     Z3, Z3
-	VCVTDQ2PS     Z4, Z4
-	MOVQ          DI, R11
-	ANDQ          $-4, R11
-	ADDQ          scales+32(FP), R11
-	ADDQ          scaleStep+72(FP), DI
-	MOVQ          cols+48(FP), R12
-	MOVQ          scaleStride+40(FP), R13
-	VMULPS.BCST   (R11), Z18, Z19
-	VMULPS        Z19, Z1, Z1
-	VADDPS        (BX), Z1, Z1
-	VMOVUPS       Z1, (BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z18, Z1
-	VMULPS        Z1, Z2, Z2
-	VADDPS        64(BX), Z2, Z2
-	VMOVUPS       Z2, 64(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z18, Z1
-	VMULPS        Z1, Z3, Z3
-	VADDPS        128(BX), Z3, Z3
-	VMOVUPS       Z3, 128(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z18, Z1
-	VMULPS        Z1, Z4, Z4
-	VADDPS        192(BX), Z4, Z4
-	VMOVUPS       Z4, 192(BX)
-added:
-	ADDQ         $+128, R9
-	DECQ         R8
-	JNZ          block
-	VPBROADCASTD SI, Z1
-	VPCMPGTD     twobitLaneNumbers<>+0(SB), Z1, K1
-	MOVQ         dst+0(FP), AX
-	MOVQ         dstStride+8(FP), DI
-	MOVQ         cols+48(FP), R8
-	VMOVUPS      (BX), Z1
-	VMOVUPS      Z1, K1, (AX)
-	CMPQ         R8, $+1
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      64(BX), Z1
-	VMOVUPS      Z1, K1, (AX)
-	CMPQ         R8, $+2
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      128(BX), Z1
-	VMOVUPS      Z1, K1, (AX)
-	CMPQ         R8, $+3
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      192(BX), Z1
-	VMOVUPS      Z1, K1, (AX)
-stored:
-	ADDQ $+64, dst+0(FP)
-	ADDQ $+64, R10
-	ADDQ $+32, DX
-	SUBQ $+16, SI
-	JG   rows
-	VZEROUPPER
-	RET
-
-// func digits64Batch4AVX512VNNI(dst *float32, dstStride int, data *byte, panel *int8, scales *float32, scaleStride int, cols int, blocks int, scaleStep int, rows int)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VNNI, MMX+
-TEXT ·digits64Batch4AVX512VNNI(SB), $320-80
-	VMOVDQU64    twobitMask0<>+0(SB), Z0
-	MOVL         $0x55555555, AX
-	VPBROADCASTD AX, Z18
-	MOVL         $0xaaaaaaaa, AX
-	VPBROADCASTD AX, Z19
-	VMOVDQU64    twobitByteOnes<>+0(SB), Z17
-	MOVQ         $+1664, AX
-	LEAQ         63(SP), BX
-	ANDQ         $-64, BX
-	XORQ         DX, DX
-	MOVQ         rows+72(FP), SI
-	MOVQ         data+16(FP), R10
-	MOVQ         AX, CX
-	ADDQ         $+128, CX
-	IMULQ        blocks+56(FP), CX
-	ADDQ         R10, CX
-rows:
-	MOVQ    R10, R9
-	MOVQ    panel+24(FP), AX
-	VPXORD  Z13, Z13, Z13
-	VMOVUPS Z13, (BX)
-	VMOVUPS Z13, 64(BX)
-	VMOVUPS Z13, 128(BX)
-	VMOVUPS Z13, 192(BX)
-	XORQ    DI, DI
-	MOVQ    blocks+56(FP), R8
-block:
-	VPBROADCASTD (AX), Z0
-	VPBROADCASTD 4(AX), Z14
-	VPBROADCASTD 8(AX), Z15
-	VPBROADCASTD 12(AX), Z16
-	VPXORD       Z1, Z1, Z1
-	VPXORD       Z2, Z2, Z2
-	VPXORD       Z3, Z3, Z3
-	VPXORD       Z4, Z4, Z4
-	VPXORD       Z5, Z5, Z5
-	VPXORD       Z6, Z6, Z6
-	VPXORD       Z7, Z7, Z7
-	VPXORD       Z8, Z8, Z8
-	VPXORD       Z9, Z9, Z9
-	VPXORD       Z10, Z10, Z10
-	VPXORD       Z11, Z11, Z11
-	VPXORD       Z12, Z12, Z12
-	ADDQ         $+64, AX
-	MOVQ         $+4, R11
-	MOVQ         $+256, R12
-dwords:
-	LEAQ (R12)(R12*2), R13
-dword:
-	VMOVDQU64     (R9), Z20
-	PREFETCHT0    (CX)
-	VPCMPUB       $0x06, Z18, Z20, K1
-	VPCMPUB       $0x06, Z19, Z20, K2
-	VMOVDQU8.Z    Z17, K1, Z21
-	VPADDB        Z17, Z21, K2, Z21
-	VPDPBUSD.BCST (AX), Z21, Z0
-	VPDPBUSD.BCST 4(AX), Z21, Z14
-	VPDPBUSD.BCST 8(AX), Z21, Z15
-	VPDPBUSD.BCST 12(AX), Z21, Z16
-	VPADDB        Z20, Z20, Z21
-	VPADDB        Z20, Z21, Z21
-	VPCMPUB       $0x06, Z18, Z21, K1
-	VPCMPUB       $0x06, Z19, Z21, K2
-	VMOVDQU8.Z    Z17, K1, Z20
-	VPADDB        Z17, Z20, K2, Z20
-	VPDPBUSD.BCST (AX)(R12*1), Z20, Z1
-	VPDPBUSD.BCST 4(AX)(R12*1), Z20, Z2
-	VPDPBUSD.BCST 8(AX)(R12*1), Z20, Z3
-	VPDPBUSD.BCST 12(AX)(R12*1), Z20, Z4
-	VPADDB        Z21, Z21, Z20
-	VPADDB        Z21, Z20, Z20
-	VPCMPUB       $0x06, Z18, Z20, K1
-	VPCMPUB       $0x06, Z19, Z20, K2
-	VMOVDQU8.Z    Z17, K1, Z21
-	VPADDB        Z17, Z21, K2, Z21
-	VPDPBUSD.BCST (AX)(R12*2), Z21, Z5
-	VPDPBUSD.BCST 4(AX)(R12*2), Z21, Z6
-	VPDPBUSD.BCST 8(AX)(R12*2), Z21, Z7
-	VPDPBUSD.BCST 12(AX)(R12*2), Z21, Z8
-	VPADDB        Z20, Z20, Z21
-	VPADDB        Z20, Z21, Z21
-	VPCMPUB       $0x06, Z18, Z21, K1
-	VPCMPUB       $0x06, Z19, Z21, K2
-	VMOVDQU8.Z    Z17, K1, Z20
-	VPADDB        Z17, Z20, K2, Z20
-	VPDPBUSD.BCST (AX)(R13*1), Z20, Z9
-	VPDPBUSD.BCST 4(AX)(R13*1), Z20, Z10
-	VPDPBUSD.BCST 8(AX)(R13*1), Z20, Z11
-	VPDPBUSD.BCST 12(AX)(R13*1), Z20, Z12
-	VPADDB        Z21, Z21, Z20
-	VPADDB        Z21, Z20, Z20
-	VPCMPUB       $0x06, Z18, Z20, K1
-	VPCMPUB       $0x06, Z19, Z20, K2
-	VMOVDQU8.Z    Z17, K1, Z20
-	VPADDB        Z17, Z20, K2, Z20
-	VPDPBUSD.BCST (AX)(R12*4), Z20, Z0
-	VPDPBUSD.BCST 4(AX)(R12*4), Z20, Z14
-	VPDPBUSD.BCST 8(AX)(R12*4), Z20, Z15
-	VPDPBUSD.BCST 12(AX)(R12*4), Z20, Z16
-	ADDQ          $+256, R9
-	ADDQ          $+64, CX
-	ADDQ          $+64, AX
-	DECQ          R11
-	JNZ           dword
-	LEAQ          (AX)(R12*4), AX
-	MOVQ          $+2, R11
-	CMPQ          R12, $+128
-	MOVQ          $+128, R12
-	JNE           dwords
-	MOVQ          R9, R11
-	SUBQ          DX, R11
-	VPMOVZXWD     (R11), Z20
-	VPADDB        Z20, Z20, Z21
-	VPADDB        Z20, Z21, Z21
-	VPSLLD        $0x10, Z21, Z21
-	VPORD         Z21, Z20, Z20
-	VPCMPUB       $0x06, Z18, Z20, K1
-	VPCMPUB       $0x06, Z19, Z20, K2
-	VMOVDQU8.Z    Z17, K1, Z21
-	VPADDB        Z17, Z21, K2, Z21
-	VPDPBUSD.BCST (AX), Z21, Z0
-	VPDPBUSD.BCST 4(AX), Z21, Z14
-	VPDPBUSD.BCST 8(AX), Z21, Z15
-	VPDPBUSD.BCST 12(AX), Z21, Z16
-	VPADDB        Z20, Z20, Z21
-	VPADDB        Z20, Z21, Z21
-	VPADDB        Z21, Z21, Z20
-	VPADDB        Z21, Z20, Z20
-	VPCMPUB       $0x06, Z18, Z20, K1
-	VPCMPUB       $0x06, Z19, Z20, K2
-	VMOVDQU8.Z    Z17, K1, Z20
-	VPADDB        Z17, Z20, K2, Z20
-	VPDPBUSD.BCST 64(AX), Z20, Z1
-	VPDPBUSD.BCST 68(AX), Z20, Z2
-	VPDPBUSD.BCST 72(AX), Z20, Z3
-	VPDPBUSD.BCST 76(AX), Z20, Z4
-	PREFETCHT0    (CX)
-	ADDQ          $+128, R9
-	ADDQ          $+64, CX
-	ADDQ          $+128, AX
-	MOVQ          R9, R11
-	SUBQ          DX, R11
-	VCVTPH2PS     (R11), Z20
-	VPADDD        Z1, Z0, Z0
-	VPADDD        Z2, Z14, Z14
-	VPADDD        Z3, Z15, Z15
-	VPADDD        Z4, Z16, Z16
-	VPADDD        Z5, Z0, Z0
-	VPADDD        Z6, Z14, Z14
-	VPADDD        Z7, Z15, Z15
-	VPADDD        Z8, Z16, Z16
-	VPADDD        Z9, Z0, Z0
-	VPADDD        Z10, Z14, Z14
-	VPADDD        Z11, Z15, Z15
-	VPADDD        Z12, Z16, Z16
-	VCVTDQ2PS     Z0, Z0
-	VCVTDQ2PS     Z14, Z14
-	VCVTDQ2PS     Z15, Z15
-	VCVTDQ2PS     Z16, Z16
-	MOVQ          DI, R11
-	ANDQ          $-4, R11
-	ADDQ          scales+32(FP), R11
-	ADDQ          scaleStep+64(FP), DI
-	MOVQ          cols+48(FP), R12
-	MOVQ          scaleStride+40(FP), R13
-	VMULPS.BCST   (R11), Z20, Z21
-	VMULPS        Z21, Z0, Z0
-	VADDPS        (BX), Z0, Z0
-	VMOVUPS       Z0, (BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z20, Z0
-	VMULPS        Z0, Z14, Z14
-	VADDPS        64(BX), Z14, Z14
-	VMOVUPS       Z14, 64(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z20, Z0
-	VMULPS        Z0, Z15, Z15
-	VADDPS        128(BX), Z15, Z15
-	VMOVUPS       Z15, 128(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z20, Z0
-	VMULPS        Z0, Z16, Z16
-	VADDPS        192(BX), Z16, Z16
-	VMOVUPS       Z16, 192(BX)
-added:
-	ADDQ         $+128, R9
-	DECQ         R8
-	JNZ          block
-	VPBROADCASTD SI, Z0
-	VPCMPGTD     twobitLaneNumbers<>+0(SB), Z0, K1
-	MOVQ         dst+0(FP), AX
-	MOVQ         dstStride+8(FP), DI
-	MOVQ         cols+48(FP), R8
-	VMOVUPS      (BX), Z0
-	VMOVUPS      Z0, K1, (AX)
-	CMPQ         R8, $+1
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      64(BX), Z0
-	VMOVUPS      Z0, K1, (AX)
-	CMPQ         R8, $+2
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      128(BX), Z0
-	VMOVUPS      Z0, K1, (AX)
-	CMPQ         R8, $+3
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      192(BX), Z0
-	VMOVUPS      Z0, K1, (AX)
-stored:
-	ADDQ $+64, dst+0(FP)
-	ADDQ $+64, R10
-	ADDQ $+32, DX
-	SUBQ $+16, SI
-	JG   rows
-	VZEROUPPER
-	RET
-
-// func ternaryBatch6AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, rowBytes int, panel *int8, scales *float32, scale float32, cols int, tiles int)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, AVX512VNNI, CMOV, MMX+
-TEXT ·ternaryBatch6AVX512VNNI(SB), NOSPLIT, $0-80
-	VMOVDQU64 twobitMask0<>+0(SB), Z0
-	MOVQ      stride+24(FP), AX
-	LEAQ      (AX)(AX*2), DX
-	MOVQ      rowBytes+32(FP), CX
-	SHRQ      $0x02, CX
-	ANDQ      $+3, CX
-	MOVQ      $+1, BX
-	SHLQ      CL, BX
-	DECQ      BX
-	KMOVW     BX, K1
-tile:
-	MOVQ         panel+40(FP), CX
-	MOVQ         w+16(FP), DI
-	LEAQ         (DI)(AX*4), R8
-	LEAQ         (R8)(AX*4), R9
-	LEAQ         (R9)(AX*4), R10
-	LEAQ         (R10)(AX*4), SI
-	VPBROADCASTD (CX), Z1
-	VPBROADCASTD 4(CX), Z2
-	VPBROADCASTD 8(CX), Z3
-	VPBROADCASTD 12(CX), Z4
-	VPBROADCASTD 16(CX), Z5
-	VPBROADCASTD 20(CX), Z6
-	VPXORD       Z7, Z7, Z7
-	VPXORD       Z8, Z8, Z8
-	VPXORD       Z9, Z9, Z9
-	VPXORD       Z10, Z10, Z10
-	VPXORD       Z11, Z11, Z11
-	VPXORD       Z12, Z12, Z12
-	ADDQ         $+64, CX
-	MOVQ         rowBytes+32(FP), BX
-	SHRQ         $0x04, BX
-group:
-	DECQ         BX
-	JS           last
-	VMOVDQU32    (DI), X13
-	VINSERTI32X4 $0x01, (R8), Z13, Z13
-	VINSERTI32X4 $0x02, (R9), Z13, Z13
-	VINSERTI32X4 $0x03, (R10), Z13, Z13
-	PREFETCHT0   (SI)
-	VMOVDQU32    (DI)(AX*1), X14
-	VINSERTI32X4 $0x01, (R8)(AX*1), Z14, Z14
-	VINSERTI32X4 $0x02, (R9)(AX*1), Z14, Z14
-	VINSERTI32X4 $0x03, (R10)(AX*1), Z14, Z14
-	PREFETCHT0   64(SI)
-	VMOVDQU32    (DI)(AX*2), X15
-	VINSERTI32X4 $0x01, (R8)(AX*2), Z15, Z15
-	VINSERTI32X4 $0x02, (R9)(AX*2), Z15, Z15
-	VINSERTI32X4 $0x03, (R10)(AX*2), Z15, Z15
-	PREFETCHT0   128(SI)
-	VMOVDQU32    (DI)(DX*1), X16
-	VINSERTI32X4 $0x01, (R8)(DX*1), Z16, Z16
-	VINSERTI32X4 $0x02, (R9)(DX*1), Z16, Z16
-	VINSERTI32X4 $0x03, (R10)(DX*1), Z16, Z16
-	PREFETCHT0   192(SI)
-loaded:
-	VPUNPCKLDQ  Z14, Z13, Z17
-	VPUNPCKLDQ  Z16, Z15, Z19
-	VPUNPCKHDQ  Z14, Z13, Z20
-	VPUNPCKHDQ  Z16, Z15, Z21
-	VPUNPCKLQDQ Z19, Z17, Z18
-	VPUNPCKHQDQ Z19, Z17, Z17
-	VPUNPCKLQDQ Z21, Z20, Z19
-	VPUNPCKHQDQ Z21, Z20, Z20
-	MOVQ        $+2, R11
-shift:
-	VPANDD        Z0, Z18, Z21
-	VPDPBUSD.BCST (CX), Z21, Z1
-	VPDPBUSD.BCST 4(CX), Z21, Z2
-	VPDPBUSD.BCST 8(CX), Z21, Z3
-	VPDPBUSD.BCST 12(CX), Z21, Z4
-	VPDPBUSD.BCST 16(CX), Z21, Z5
-	VPDPBUSD.BCST 20(CX), Z21, Z6
-	VPSRLD        $0x02, Z18, Z21
-	VPANDD        Z0, Z21, Z21
-	VPDPBUSD.BCST 64(CX), Z21, Z1
-	VPDPBUSD.BCST 68(CX), Z21, Z2
-	VPDPBUSD.BCST 72(CX), Z21, Z3
-	VPDPBUSD.BCST 76(CX), Z21, Z4
-	VPDPBUSD.BCST 80(CX), Z21, Z5
-	VPDPBUSD.BCST 84(CX), Z21, Z6
-	VPSRLD        $0x04, Z18, Z18
-	VPANDD        Z0, Z17, Z21
-	VPDPBUSD.BCST 256(CX), Z21, Z7
-	VPDPBUSD.BCST 260(CX), Z21, Z8
-	VPDPBUSD.BCST 264(CX), Z21, Z9
-	VPDPBUSD.BCST 268(CX), Z21, Z10
-	VPDPBUSD.BCST 272(CX), Z21, Z11
-	VPDPBUSD.BCST 276(CX), Z21, Z12
-	VPSRLD        $0x02, Z17, Z21
-	VPANDD        Z0, Z21, Z21
-	VPDPBUSD.BCST 320(CX), Z21, Z7
-	VPDPBUSD.BCST 324(CX), Z21, Z8
-	VPDPBUSD.BCST 328(CX), Z21, Z9
-	VPDPBUSD.BCST 332(CX), Z21, Z10
-	VPDPBUSD.BCST 336(CX), Z21, Z11
-	VPDPBUSD.BCST 340(CX), Z21, Z12
-	VPSRLD        $0x04, Z17, Z17
-	VPANDD        Z0, Z19, Z21
-	VPDPBUSD.BCST 512(CX), Z21, Z1
-	VPDPBUSD.BCST 516(CX), Z21, Z2
-	VPDPBUSD.BCST 520(CX), Z21, Z3
-	VPDPBUSD.BCST 524(CX), Z21, Z4
-	VPDPBUSD.BCST 528(CX), Z21, Z5
-	VPDPBUSD.BCST 532(CX), Z21, Z6
-	VPSRLD        $0x02, Z19, Z21
-	VPANDD        Z0, Z21, Z21
-	VPDPBUSD.BCST 576(CX), Z21, Z1
-	VPDPBUSD.BCST 580(CX), Z21, Z2
-	VPDPBUSD.BCST 584(CX), Z21, Z3
-	VPDPBUSD.BCST 588(CX), Z21, Z4
-	VPDPBUSD.BCST 592(CX), Z21, Z5
-	VPDPBUSD.BCST 596(CX), Z21, Z6
-	VPSRLD        $0x04, Z19, Z19
-	VPANDD        Z0, Z20, Z21
-	VPDPBUSD.BCST 768(CX), Z21, Z7
-	VPDPBUSD.BCST 772(CX), Z21, Z8
-	VPDPBUSD.BCST 776(CX), Z21, Z9
-	VPDPBUSD.BCST 780(CX), Z21, Z10
-	VPDPBUSD.BCST 784(CX), Z21, Z11
-	VPDPBUSD.BCST 788(CX), Z21, Z12
-	VPSRLD        $0x02, Z20, Z21
-	VPANDD        Z0, Z21, Z21
-	VPDPBUSD.BCST 832(CX), Z21, Z7
-	VPDPBUSD.BCST 836(CX), Z21, Z8
-	VPDPBUSD.BCST 840(CX), Z21, Z9
-	VPDPBUSD.BCST 844(CX), Z21, Z10
-	VPDPBUSD.BCST 848(CX), Z21, Z11
-	VPDPBUSD.BCST 852(CX), Z21, Z12
-	VPSRLD        $0x04, Z20, Z20
-	ADDQ          $+128, CX
-	DECQ          R11
-	JNZ           shift
-	ADDQ          $+768, CX
-	ADDQ          $+256, SI
-	ADDQ          $+16, DI
-	ADDQ          $+16, R8
-	ADDQ          $+16, R9
-	ADDQ          $+16, R10
-	JMP           group
-last:
-	CMPQ         BX, $-1
-	JNE          finish
-	KTESTW       K1, K1
-	JZ           finish
-	VMOVDQU32.Z  (DI), K1, X13
-	VMOVDQU32.Z  (R8), K1, X14
-	VINSERTI32X4 $0x01, X14, Z13, Z13
-	VMOVDQU32.Z  (R9), K1, X14
-	VINSERTI32X4 $0x02, X14, Z13, Z13
-	VMOVDQU32.Z  (R10), K1, X14
-	VINSERTI32X4 $0x03, X14, Z13, Z13
-	VMOVDQU32.Z  (DI)(AX*1), K1, X14
-	VMOVDQU32.Z  (R8)(AX*1), K1, X15
-	VINSERTI32X4 $0x01, X15, Z14, Z14
-	VMOVDQU32.Z  (R9)(AX*1), K1, X15
-	VINSERTI32X4 $0x02, X15, Z14, Z14
-	VMOVDQU32.Z  (R10)(AX*1), K1, X15
-	VINSERTI32X4 $0x03, X15, Z14, Z14
-	VMOVDQU32.Z  (DI)(AX*2), K1, X15
-	VMOVDQU32.Z  (R8)(AX*2), K1, X16
-	VINSERTI32X4 $0x01, X16, Z15, Z15
-	VMOVDQU32.Z  (R9)(AX*2), K1, X16
-	VINSERTI32X4 $0x02, X16, Z15, Z15
-	VMOVDQU32.Z  (R10)(AX*2), K1, X16
-	VINSERTI32X4 $0x03, X16, Z15, Z15
-	VMOVDQU32.Z  (DI)(DX*1), K1, X16
-	VMOVDQU32.Z  (R8)(DX*1), K1, X17
-	VINSERTI32X4 $0x01, X17, Z16, Z16
-	VMOVDQU32.Z  (R9)(DX*1), K1, X17
-	VINSERTI32X4 $0x02, X17, Z16, Z16
-	VMOVDQU32.Z  (R10)(DX*1), K1, X17
-	VINSERTI32X4 $0x03, X17, Z16, Z16
-	JMP          loaded
-finish:
-	VPADDD       Z7, Z1, Z1
-	VPADDD       Z8, Z2, Z2
-	VPADDD       Z9, Z3, Z3
-	VPADDD       Z10, Z4, Z4
-	VPADDD       Z11, Z5, Z5
-	VPADDD       Z12, Z6, Z6
-	VCVTDQ2PS    Z1, Z1
-	VCVTDQ2PS    Z2, Z2
-	VCVTDQ2PS    Z3, Z3
-	VCVTDQ2PS    Z4, Z4
-	VCVTDQ2PS    Z5, Z5
-	VCVTDQ2PS    Z6, Z6
-	MOVQ         scales+48(FP), CX
-	VMOVSS       scale+56(FP), X13
-	VPXORD       Z22, Z22, Z22
-	MOVQ         $+1, BX
-	MOVQ         $+65535, SI
-	TESTQ        AX, AX
-	CMOVQNE      SI, BX
-	KMOVW        BX, K2
-	MOVQ         dst+0(FP), BX
-	MOVQ         dstStride+8(FP), SI
-	MOVQ         cols+64(FP), DI
-	VMULSS       (CX), X13, X17
-	VBROADCASTSS X17, Z17
-	VMULPS       Z17, Z1, Z1
-	VADDPS       Z22, Z1, Z1
-	VMOVUPS      Z1, K2, (BX)
-	CMPQ         DI, $+1
-	JLE          stored
-	ADDQ         SI, BX
-	VMULSS       4(CX), X13, X17
-	VBROADCASTSS X17, Z17
-	VMULPS       Z17, Z2, Z2
-	VADDPS       Z22, Z2, Z2
-	VMOVUPS      Z2, K2, (BX)
-	CMPQ         DI, $+2
-	JLE          stored
-	ADDQ         SI, BX
-	VMULSS       8(CX), X13, X17
-	VBROADCASTSS X17, Z17
-	VMULPS       Z17, Z3, Z3
-	VADDPS       Z22, Z3, Z3
-	VMOVUPS      Z3, K2, (BX)
-	CMPQ         DI, $+3
-	JLE          stored
-	ADDQ         SI, BX
-	VMULSS       12(CX), X13, X17
-	VBROADCASTSS X17, Z17
-	VMULPS       Z17, Z4, Z4
-	VADDPS       Z22, Z4, Z4
-	VMOVUPS      Z4, K2, (BX)
-	CMPQ         DI, $+4
-	JLE          stored
-	ADDQ         SI, BX
-	VMULSS       16(CX), X13, X17
-	VBROADCASTSS X17, Z17
-	VMULPS       Z17, Z5, Z5
-	VADDPS       Z22, Z5, Z5
-	VMOVUPS      Z5, K2, (BX)
-	CMPQ         DI, $+5
-	JLE          stored
-	ADDQ         SI, BX
-	VMULSS       20(CX), X13, X17
-	VBROADCASTSS X17, Z17
-	VMULPS       Z17, Z6, Z6
-	VADDPS       Z22, Z6, Z6
-	VMOVUPS      Z6, K2, (BX)
-stored:
-	MOVQ AX, CX
-	SHLQ $0x04, CX
-	ADDQ CX, w+16(FP)
-	ADDQ $+64, dst+0(FP)
-	DECQ tiles+72(FP)
-	JNZ  tile
-	VZEROUPPER
-	RET
-
-// func blocksBatch6AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int, groups int, gap int, scaleAt int, scaleStep int)
-// Requires: AVX, AVX512F, AVX512VL, AVX512VNNI, CMOV, MMX+
-TEXT ·blocksBatch6AVX512VNNI(SB), $512-112
-	VMOVDQU64 twobitMask0<>+0(SB), Z0
-	MOVQ      stride+24(FP), BX
-	LEAQ      (BX)(BX*2), SI
-	LEAQ      63(SP), R11
-	ANDQ      $-64, R11
-	ADDQ      $+16, gap+88(FP)
-tile:
-	MOVQ    panel+40(FP), AX
-	MOVQ    w+16(FP), DI
-	LEAQ    (DI)(BX*4), R8
-	LEAQ    (R8)(BX*4), R9
-	LEAQ    (R9)(BX*4), R10
-	LEAQ    (R10)(BX*4), DX
-	VPXORD  Z17, Z17, Z17
-	VMOVUPS Z17, (R11)
-	VMOVUPS Z17, 64(R11)
-	VMOVUPS Z17, 128(R11)
-	VMOVUPS Z17, 192(R11)
-	VMOVUPS Z17, 256(R11)
-	VMOVUPS Z17, 320(R11)
-	XORQ    R12, R12
-	MOVQ    blocks+32(FP), CX
-block:
-	VPBROADCASTD (AX), Z1
-	VPBROADCASTD 4(AX), Z2
-	VPBROADCASTD 8(AX), Z3
-	VPBROADCASTD 12(AX), Z4
-	VPBROADCASTD 16(AX), Z5
-	VPBROADCASTD 20(AX), Z6
-	VPXORD       Z7, Z7, Z7
-	VPXORD       Z8, Z8, Z8
-	VPXORD       Z9, Z9, Z9
-	VPXORD       Z10, Z10, Z10
-	VPXORD       Z11, Z11, Z11
-	VPXORD       Z12, Z12, Z12
-	ADDQ         $+64, AX
-	MOVQ         scaleAt+96(FP), R13
-	MOVWLZX      (DI)(R13*1), R14
-	MOVW         R14, 384(R11)
-	MOVWLZX      (R8)(R13*1), R14
-	MOVW         R14, 392(R11)
-	MOVWLZX      (R9)(R13*1), R14
-	MOVW         R14, 400(R11)
-	MOVWLZX      (R10)(R13*1), R14
-	MOVW         R14, 408(R11)
-	ADDQ         BX, R13
-	MOVWLZX      (DI)(R13*1), R14
-	MOVW         R14, 386(R11)
-	MOVWLZX      (R8)(R13*1), R14
-	MOVW         R14, 394(R11)
-	MOVWLZX      (R9)(R13*1), R14
-	MOVW         R14, 402(R11)
-	MOVWLZX      (R10)(R13*1), R14
-	MOVW         R14, 410(R11)
-	ADDQ         BX, R13
-	MOVWLZX      (DI)(R13*1), R14
-	MOVW         R14, 388(R11)
-	MOVWLZX      (R8)(R13*1), R14
-	MOVW         R14, 396(R11)
-	MOVWLZX      (R9)(R13*1), R14
-	MOVW         R14, 404(R11)
-	MOVWLZX      (R10)(R13*1), R14
-	MOVW         R14, 412(R11)
-	ADDQ         BX, R13
-	MOVWLZX      (DI)(R13*1), R14
-	MOVW         R14, 390(R11)
-	MOVWLZX      (R8)(R13*1), R14
-	MOVW         R14, 398(R11)
-	MOVWLZX      (R9)(R13*1), R14
-	MOVW         R14, 406(R11)
-	MOVWLZX      (R10)(R13*1), R14
-	MOVW         R14, 414(R11)
-	MOVQ         groups+80(FP), R13
-group:
-	VMOVDQU32    (DI), X13
-	VINSERTI32X4 $0x01, (R8), Z13, Z13
-	VINSERTI32X4 $0x02, (R9), Z13, Z13
-	VINSERTI32X4 $0x03, (R10), Z13, Z13
-	PREFETCHT0   (DX)
-	VMOVDQU32    (DI)(BX*1), X14
-	VINSERTI32X4 $0x01, (R8)(BX*1), Z14, Z14
-	VINSERTI32X4 $0x02, (R9)(BX*1), Z14, Z14
-	VINSERTI32X4 $0x03, (R10)(BX*1), Z14, Z14
-	PREFETCHT0   64(DX)
-	VMOVDQU32    (DI)(BX*2), X15
-	VINSERTI32X4 $0x01, (R8)(BX*2), Z15, Z15
-	VINSERTI32X4 $0x02, (R9)(BX*2), Z15, Z15
-	VINSERTI32X4 $0x03, (R10)(BX*2), Z15, Z15
-	PREFETCHT0   128(DX)
-	VMOVDQU32    (DI)(SI*1), X16
-	VINSERTI32X4 $0x01, (R8)(SI*1), Z16, Z16
-	VINSERTI32X4 $0x02, (R9)(SI*1), Z16, Z16
-	VINSERTI32X4 $0x03, (R10)(SI*1), Z16, Z16
-	PREFETCHT0   192(DX)
-	VPUNPCKLDQ   Z14, Z13, Z18
-	VPUNPCKLDQ   Z16, Z15, Z20
-	VPUNPCKHDQ   Z14, Z13, Z21
-	VPUNPCKHDQ   Z16, Z15, Z22
-	VPUNPCKLQDQ  Z20, Z18, Z19
-	VPUNPCKHQDQ  Z20, Z18, Z18
-	VPUNPCKLQDQ  Z22, Z21, Z20
-	VPUNPCKHQDQ  Z22, Z21, Z21
-	MOVQ         $+2, R14
-shift:
-	VPANDD        Z0, Z19, Z22
-	VPDPBUSD.BCST (AX), Z22, Z1
-	VPDPBUSD.BCST 4(AX), Z22, Z2
-	VPDPBUSD.BCST 8(AX), Z22, Z3
-	VPDPBUSD.BCST 12(AX), Z22, Z4
-	VPDPBUSD.BCST 16(AX), Z22, Z5
-	VPDPBUSD.BCST 20(AX), Z22, Z6
-	VPSRLD        $0x02, Z19, Z22
-	VPANDD        Z0, Z22, Z22
-	VPDPBUSD.BCST 64(AX), Z22, Z1
-	VPDPBUSD.BCST 68(AX), Z22, Z2
-	VPDPBUSD.BCST 72(AX), Z22, Z3
-	VPDPBUSD.BCST 76(AX), Z22, Z4
-	VPDPBUSD.BCST 80(AX), Z22, Z5
-	VPDPBUSD.BCST 84(AX), Z22, Z6
-	VPSRLD        $0x04, Z19, Z19
-	VPANDD        Z0, Z18, Z22
-	VPDPBUSD.BCST 256(AX), Z22, Z7
-	VPDPBUSD.BCST 260(AX), Z22, Z8
-	VPDPBUSD.BCST 264(AX), Z22, Z9
-	VPDPBUSD.BCST 268(AX), Z22, Z10
-	VPDPBUSD.BCST 272(AX), Z22, Z11
-	VPDPBUSD.BCST 276(AX), Z22, Z12
-	VPSRLD        $0x02, Z18, Z22
-	VPANDD        Z0, Z22, Z22
-	VPDPBUSD.BCST 320(AX), Z22, Z7
-	VPDPBUSD.BCST 324(AX), Z22, Z8
-	VPDPBUSD.BCST 328(AX), Z22, Z9
-	VPDPBUSD.BCST 332(AX), Z22, Z10
-	VPDPBUSD.BCST 336(AX), Z22, Z11
-	VPDPBUSD.BCST 340(AX), Z22, Z12
-	VPSRLD        $0x04, Z18, Z18
-	VPANDD        Z0, Z20, Z22
-	VPDPBUSD.BCST 512(AX), Z22, Z1
-	VPDPBUSD.BCST 516(AX), Z22, Z2
-	VPDPBUSD.BCST 520(AX), Z22, Z3
-	VPDPBUSD.BCST 524(AX), Z22, Z4
-	VPDPBUSD.BCST 528(AX), Z22, Z5
-	VPDPBUSD.BCST 532(AX), Z22, Z6
-	VPSRLD        $0x02, Z20, Z22
-	VPANDD        Z0, Z22, Z22
-	VPDPBUSD.BCST 576(AX), Z22, Z1
-	VPDPBUSD.BCST 580(AX), Z22, Z2
-	VPDPBUSD.BCST 584(AX), Z22, Z3
-	VPDPBUSD.BCST 588(AX), Z22, Z4
-	VPDPBUSD.BCST 592(AX), Z22, Z5
-	VPDPBUSD.BCST 596(AX), Z22, Z6
-	VPSRLD        $0x04, Z20, Z20
-	VPANDD        Z0, Z21, Z22
-	VPDPBUSD.BCST 768(AX), Z22, Z7
-	VPDPBUSD.BCST 772(AX), Z22, Z8
-	VPDPBUSD.BCST 776(AX), Z22, Z9
-	VPDPBUSD.BCST 780(AX), Z22, Z10
-	VPDPBUSD.BCST 784(AX), Z22, Z11
-	VPDPBUSD.BCST 788(AX), Z22, Z12
-	VPSRLD        $0x02, Z21, Z22
-	VPANDD        Z0, Z22, Z22
-	VPDPBUSD.BCST 832(AX), Z22, Z7
-	VPDPBUSD.BCST 836(AX), Z22, Z8
-	VPDPBUSD.BCST 840(AX), Z22, Z9
-	VPDPBUSD.BCST 844(AX), Z22, Z10
-	VPDPBUSD.BCST 848(AX), Z22, Z11
-	VPDPBUSD.BCST 852(AX), Z22, Z12
-	VPSRLD        $0x04, Z21, Z21
-	ADDQ          $+128, AX
-	DECQ          R14
-	JNZ           shift
-	ADDQ          $+768, AX
-	ADDQ          $+256, DX
-	DECQ          R13
-	JNZ           more
-	VCVTPH2PS     384(R11), Z18
-	MOVQ          gap+88(FP), R13
-	ADDQ          R13, DI
-	ADDQ          R13, R8
-	ADDQ          R13, R9
-	ADDQ          R13, R10
-	VPADDD        Z7, Z1, Z1
-	VPADDD        Z8, Z2, Z2
-	VPADDD        Z9, Z3, Z3
-	VPADDD        Z10, Z4, Z4
-	VPADDD        Z11, Z5, Z5
-	VPADDD        Z12, Z6, Z6
-	VCVTDQ2PS     Z1, Z1
-	VCVTDQ2PS     Z2, Z2
-	VCVTDQ2PS     Z3, Z3
-	VCVTDQ2PS     Z4, Z4
-	VCVTDQ2PS     Z5, Z5
-	VCVTDQ2PS     Z6, Z6
-	MOVQ          R12, R13
-	ANDQ          $-4, R13
-	ADDQ          scales+48(FP), R13
-	ADDQ          scaleStep+104(FP), R12
-	MOVQ          cols+64(FP), R14
-	MOVQ          scaleStride+56(FP), R15
-	VMULPS.BCST   (R13), Z18, Z19
-	VMULPS        Z19, Z1, Z1
-	VADDPS        (R11), Z1, Z1
-	VMOVUPS       Z1, (R11)
-	DECQ          R14
-	JZ            added
-	ADDQ          R15, R13
-	VMULPS.BCST   (R13), Z18, Z1
-	VMULPS        Z1, Z2, Z2
-	VADDPS        64(R11), Z2, Z2
-	VMOVUPS       Z2, 64(R11)
-	DECQ          R14
-	JZ            added
-	ADDQ          R15, R13
-	VMULPS.BCST   (R13), Z18, Z1
-	VMULPS        Z1, Z3, Z3
-	VADDPS        128(R11), Z3, Z3
-	VMOVUPS       Z3, 128(R11)
-	DECQ          R14
-	JZ            added
-	ADDQ          R15, R13
-	VMULPS.BCST   (R13), Z18, Z1
-	VMULPS        Z1, Z4, Z4
-	VADDPS        192(R11), Z4, Z4
-	VMOVUPS       Z4, 192(R11)
-	DECQ          R14
-	JZ            added
-	ADDQ          R15, R13
-	VMULPS.BCST   (R13), Z18, Z1
-	VMULPS        Z1, Z5, Z5
-	VADDPS        256(R11), Z5, Z5
-	VMOVUPS       Z5, 256(R11)
-	DECQ          R14
-	JZ            added
-	ADDQ          R15, R13
-	VMULPS.BCST   (R13), Z18, Z1
-	VMULPS        Z1, Z6, Z6
-	VADDPS        320(R11), Z6, Z6
-	VMOVUPS       Z6, 320(R11)
-added:
-	DECQ    CX
-	JNZ     block
-	MOVQ    $+1, AX
-	MOVQ    $+65535, CX
-	TESTQ   BX, BX
-	CMOVQNE CX, AX
-	KMOVW   AX, K1
-	MOVQ    dst+0(FP), AX
-	MOVQ    dstStride+8(FP), CX
-	MOVQ    cols+64(FP), DX
-	VMOVUPS (R11), Z1
-	VMOVUPS Z1, K1, (AX)
-	CMPQ    DX, $+1
-	JLE     stored
-	ADDQ    CX, AX
-	VMOVUPS 64(R11), Z1
-	VMOVUPS Z1, K1, (AX)
-	CMPQ    DX, $+2
-	JLE     stored
-	ADDQ    CX, AX
-	VMOVUPS 128(R11), Z1
-	VMOVUPS Z1, K1, (AX)
-	CMPQ    DX, $+3
-	JLE     stored
-	ADDQ    CX, AX
-	VMOVUPS 192(R11), Z1
-	VMOVUPS Z1, K1, (AX)
-	CMPQ    DX, $+4
-	JLE     stored
-	ADDQ    CX, AX
-	VMOVUPS 256(R11), Z1
-	VMOVUPS Z1, K1, (AX)
-	CMPQ    DX, $+5
-	JLE     stored
-	ADDQ    CX, AX
-	VMOVUPS 320(R11), Z1
-	VMOVUPS Z1, K1, (AX)
-stored:
-	MOVQ BX, AX
-	SHLQ $0x04, AX
-	ADDQ AX, w+16(FP)
-	ADDQ $+64, dst+0(FP)
-	DECQ tiles+72(FP)
-	JNZ  tile
-	VZEROUPPER
-	RET
-more:
-	ADDQ $+16, DI
-	ADDQ $+16, R8
-	ADDQ $+16, R9
-	ADDQ $+16, R10
-	JMP  group
-
-// func codes64Batch6AVX512VNNI(dst *float32, dstStride int, data *byte, panel *int8, scales *float32, scaleStride int, cols int, blocks int, groups int, scaleStep int, rows int)
-// Requires: AVX, AVX512F, AVX512VNNI, MMX+
-TEXT ·codes64Batch6AVX512VNNI(SB), $448-88
-	VMOVDQU64 twobitMask0<>+0(SB), Z0
-	MOVQ      groups+64(FP), AX
-	SHLQ      $0x0a, AX
-	LEAQ      63(SP), BX
-	ANDQ      $-64, BX
-	XORQ      DX, DX
-	MOVQ      rows+80(FP), SI
-	MOVQ      data+16(FP), R10
-	MOVQ      AX, CX
-	ADDQ      $+128, CX
-	IMULQ     blocks+56(FP), CX
-	ADDQ      R10, CX
-rows:
-	MOVQ    R10, R9
-	MOVQ    panel+24(FP), AX
-	VPXORD  Z13, Z13, Z13
-	VMOVUPS Z13, (BX)
-	VMOVUPS Z13, 64(BX)
-	VMOVUPS Z13, 128(BX)
-	VMOVUPS Z13, 192(BX)
-	VMOVUPS Z13, 256(BX)
-	VMOVUPS Z13, 320(BX)
-	XORQ    DI, DI
-	MOVQ    blocks+56(FP), R8
-block:
-	VPBROADCASTD (AX), Z1
-	VPBROADCASTD 4(AX), Z2
-	VPBROADCASTD 8(AX), Z3
-	VPBROADCASTD 12(AX), Z4
-	VPBROADCASTD 16(AX), Z5
-	VPBROADCASTD 20(AX), Z6
-	VPXORD       Z7, Z7, Z7
-	VPXORD       Z8, Z8, Z8
-	VPXORD       Z9, Z9, Z9
-	VPXORD       Z10, Z10, Z10
-	VPXORD       Z11, Z11, Z11
-	VPXORD       Z12, Z12, Z12
-	ADDQ         $+64, AX
-	MOVQ         groups+64(FP), R11
-	SHLQ         $0x02, R11
-dword:
-	VMOVDQU64     (R9), Z14
-	PREFETCHT0    (CX)
-	VPANDD        Z0, Z14, Z15
-	VPDPBUSD.BCST (AX), Z15, Z1
-	VPDPBUSD.BCST 4(AX), Z15, Z2
-	VPDPBUSD.BCST 8(AX), Z15, Z3
-	VPDPBUSD.BCST 12(AX), Z15, Z4
-	VPDPBUSD.BCST 16(AX), Z15, Z5
-	VPDPBUSD.BCST 20(AX), Z15, Z6
-	VPSRLD        $0x02, Z14, Z15
-	VPANDD        Z0, Z15, Z15
-	VPDPBUSD.BCST 64(AX), Z15, Z7
-	VPDPBUSD.BCST 68(AX), Z15, Z8
-	VPDPBUSD.BCST 72(AX), Z15, Z9
-	VPDPBUSD.BCST 76(AX), Z15, Z10
-	VPDPBUSD.BCST 80(AX), Z15, Z11
-	VPDPBUSD.BCST 84(AX), Z15, Z12
-	VPSRLD        $0x04, Z14, Z15
-	VPANDD        Z0, Z15, Z15
-	VPDPBUSD.BCST 128(AX), Z15, Z1
-	VPDPBUSD.BCST 132(AX), Z15, Z2
-	VPDPBUSD.BCST 136(AX), Z15, Z3
-	VPDPBUSD.BCST 140(AX), Z15, Z4
-	VPDPBUSD.BCST 144(AX), Z15, Z5
-	VPDPBUSD.BCST 148(AX), Z15, Z6
-	VPSRLD        $0x06, Z14, Z14
-	VPANDD        Z0, Z14, Z14
-	VPDPBUSD.BCST 192(AX), Z14, Z7
-	VPDPBUSD.BCST 196(AX), Z14, Z8
-	VPDPBUSD.BCST 200(AX), Z14, Z9
-	VPDPBUSD.BCST 204(AX), Z14, Z10
-	VPDPBUSD.BCST 208(AX), Z14, Z11
-	VPDPBUSD.BCST 212(AX), Z14, Z12
-	ADDQ          $+256, R9
-	ADDQ          $+64, CX
-	ADDQ          $+256, AX
-	DECQ          R11
-	JNZ           dword
-	MOVQ          R9, R11
-	SUBQ          DX, R11
-	VCVTPH2PS     (R11), Z14
-	VPADDD        Z7, Z1, Z1
-	VPADDD        Z8, Z2, Z2
-	VPADDD        Z9, Z3, Z3
-	VPADDD        Z10, Z4, Z4
-	VPADDD        Z11, Z5, Z5
-	VPADDD        Z12, Z6, Z6
-	VCVTDQ2PS     Z1, Z1
-	VCVTDQ2PS     Z2, Z2
-	VCVTDQ2PS     Z3, Z3
-	VCVTDQ2PS     Z4, Z4
-	VCVTDQ2PS     Z5, Z5
-	VCVTDQ2PS     Z6, Z6
-	MOVQ          DI, R11
-	ANDQ          $-4, R11
-	ADDQ          scales+32(FP), R11
-	ADDQ          scaleStep+72(FP), DI
-	MOVQ          cols+48(FP), R12
-	MOVQ          scaleStride+40(FP), R13
-	VMULPS.BCST   (R11), Z14, Z15
-	VMULPS        Z15, Z1, Z1
-	VADDPS        (BX), Z1, Z1
-	VMOVUPS       Z1, (BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z14, Z1
-	VMULPS        Z1, Z2, Z2
-	VADDPS        64(BX), Z2, Z2
-	VMOVUPS       Z2, 64(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z14, Z1
-	VMULPS        Z1, Z3, Z3
-	VADDPS        128(BX), Z3, Z3
-	VMOVUPS       Z3, 128(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z14, Z1
-	VMULPS        Z1, Z4, Z4
-	VADDPS        192(BX), Z4, Z4
-	VMOVUPS       Z4, 192(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z14, Z1
-	VMULPS        Z1, Z5, Z5
-	VADDPS        256(BX), Z5, Z5
-	VMOVUPS       Z5, 256(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z14, Z1
-	VMULPS        Z1, Z6, Z6
-	VADDPS        320(BX), Z6, Z6
-	VMOVUPS       Z6, 320(BX)
-added:
-	ADDQ         $+128, R9
-	DECQ         R8
-	JNZ          block
-	VPBROADCASTD SI, Z1
-	VPCMPGTD     twobitLaneNumbers<>+0(SB), Z1, K1
-	MOVQ         dst+0(FP), AX
-	MOVQ         dstStride+8(FP), DI
-	MOVQ         cols+48(FP), R8
-	VMOVUPS      (BX), Z1
-	VMOVUPS      Z1, K1, (AX)
-	CMPQ         R8, $+1
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      64(BX), Z1
-	VMOVUPS      Z1, K1, (AX)
-	CMPQ         R8, $+2
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      128(BX), Z1
-	VMOVUPS      Z1, K1, (AX)
-	CMPQ         R8, $+3
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      192(BX), Z1
-	VMOVUPS      Z1, K1, (AX)
-	CMPQ         R8, $+4
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      256(BX), Z1
-	VMOVUPS      Z1, K1, (AX)
-	CMPQ         R8, $+5
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      320(BX), Z1
-	VMOVUPS      Z1, K1, (AX)
-stored:
-	ADDQ $+64, dst+0(FP)
-	ADDQ $+64, R10
-	ADDQ $+32, DX
-	SUBQ $+16, SI
-	JG   rows
-	VZEROUPPER
-	RET
-
-// func digits64Batch6AVX512VNNI(dst *float32, dstStride int, data *byte, panel *int8, scales *float32, scaleStride int, cols int, blocks int, scaleStep int, rows int)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VNNI, MMX+
-TEXT ·digits64Batch6AVX512VNNI(SB), $448-80
-	VMOVDQU64    twobitMask0<>+0(SB), Z0
-	MOVL         $0x55555555, AX
-	VPBROADCASTD AX, Z14
-	MOVL         $0xaaaaaaaa, AX
-	VPBROADCASTD AX, Z15
-	VMOVDQU64    twobitByteOnes<>+0(SB), Z13
-	MOVQ         $+1664, AX
-	LEAQ         63(SP), BX
-	ANDQ         $-64, BX
-	XORQ         DX, DX
-	MOVQ         rows+72(FP), SI
-	MOVQ         data+16(FP), R10
-	MOVQ         AX, CX
-	ADDQ         $+128, CX
-	IMULQ        blocks+56(FP), CX
-	ADDQ         R10, CX
-rows:
-	MOVQ    R10, R9
-	MOVQ    panel+24(FP), AX
-	VPXORD  Z7, Z7, Z7
-	VMOVUPS Z7, (BX)
-	VMOVUPS Z7, 64(BX)
-	VMOVUPS Z7, 128(BX)
-	VMOVUPS Z7, 192(BX)
-	VMOVUPS Z7, 256(BX)
-	VMOVUPS Z7, 320(BX)
-	XORQ    DI, DI
-	MOVQ    blocks+56(FP), R8
-block:
-	VPBROADCASTD (AX), Z0
-	VPBROADCASTD 4(AX), Z8
-	VPBROADCASTD 8(AX), Z9
-	VPBROADCASTD 12(AX), Z10
-	VPBROADCASTD 16(AX), Z11
-	VPBROADCASTD 20(AX), Z12
-	VPXORD       Z1, Z1, Z1
-	VPXORD       Z2, Z2, Z2
-	VPXORD       Z3, Z3, Z3
-	VPXORD       Z4, Z4, Z4
-	VPXORD       Z5, Z5, Z5
-	VPXORD       Z6, Z6, Z6
-	ADDQ         $+64, AX
-	MOVQ         $+4, R11
-	MOVQ         $+256, R12
-dwords:
-	LEAQ (R12)(R12*2), R13
-dword:
-	VMOVDQU64     (R9), Z16
-	PREFETCHT0    (CX)
-	VPCMPUB       $0x06, Z14, Z16, K1
-	VPCMPUB       $0x06, Z15, Z16, K2
-	VMOVDQU8.Z    Z13, K1, Z17
-	VPADDB        Z13, Z17, K2, Z17
-	VPDPBUSD.BCST (AX), Z17, Z0
-	VPDPBUSD.BCST 4(AX), Z17, Z8
-	VPDPBUSD.BCST 8(AX), Z17, Z9
-	VPDPBUSD.BCST 12(AX), Z17, Z10
-	VPDPBUSD.BCST 16(AX), Z17, Z11
-	VPDPBUSD.BCST 20(AX), Z17, Z12
-	VPADDB        Z16, Z16, Z17
-	VPADDB        Z16, Z17, Z17
-	VPCMPUB       $0x06, Z14, Z17, K1
-	VPCMPUB       $0x06, Z15, Z17, K2
-	VMOVDQU8.Z    Z13, K1, Z16
-	VPADDB        Z13, Z16, K2, Z16
-	VPDPBUSD.BCST (AX)(R12*1), Z16, Z1
-	VPDPBUSD.BCST 4(AX)(R12*1), Z16, Z2
-	VPDPBUSD.BCST 8(AX)(R12*1), Z16, Z3
-	VPDPBUSD.BCST 12(AX)(R12*1), Z16, Z4
-	VPDPBUSD.BCST 16(AX)(R12*1), Z16, Z5
-	VPDPBUSD.BCST 20(AX)(R12*1), Z16, Z6
-	VPADDB        Z17, Z17, Z16
-	VPADDB        Z17, Z16, Z16
-	VPCMPUB       $0x06, Z14, Z16, K1
-	VPCMPUB       $0x06, Z15, Z16, K2
-	VMOVDQU8.Z    Z13, K1, Z17
-	VPADDB        Z13, Z17, K2, Z17
-	VPDPBUSD.BCST (AX)(R12*2), Z17, Z0
-	VPDPBUSD.BCST 4(AX)(R12*2), Z17, Z8
-	VPDPBUSD.BCST 8(AX)(R12*2), Z17, Z9
-	VPDPBUSD.BCST 12(AX)(R12*2), Z17, Z10
-	VPDPBUSD.BCST 16(AX)(R12*2), Z17, Z11
-	VPDPBUSD.BCST 20(AX)(R12*2), Z17, Z12
-	VPADDB        Z16, Z16, Z17
-	VPADDB        Z16, Z17, Z17
-	VPCMPUB       $0x06, Z14, Z17, K1
-	VPCMPUB       $0x06, Z15, Z17, K2
-	VMOVDQU8.Z    Z13, K1, Z16
-	VPADDB        Z13, Z16, K2, Z16
-	VPDPBUSD.BCST (AX)(R13*1), Z16, Z1
-	VPDPBUSD.BCST 4(AX)(R13*1), Z16, Z2
-	VPDPBUSD.BCST 8(AX)(R13*1), Z16, Z3
-	VPDPBUSD.BCST 12(AX)(R13*1), Z16, Z4
-	VPDPBUSD.BCST 16(AX)(R13*1), Z16, Z5
-	VPDPBUSD.BCST 20(AX)(R13*1), Z16, Z6
-	VPADDB        Z17, Z17, Z16
-	VPADDB        Z17, Z16, Z16
-	VPCMPUB       $0x06, Z14, Z16, K1
-	VPCMPUB       $0x06, Z15, Z16, K2
-	VMOVDQU8.Z    Z13, K1, Z16
-	VPADDB        Z13, Z16, K2, Z16
-	VPDPBUSD.BCST (AX)(R12*4), Z16, Z0
-	VPDPBUSD.BCST 4(AX)(R12*4), Z16, Z8
-	VPDPBUSD.BCST 8(AX)(R12*4), Z16, Z9
-	VPDPBUSD.BCST 12(AX)(R12*4), Z16, Z10
-	VPDPBUSD.BCST 16(AX)(R12*4), Z16, Z11
-	VPDPBUSD.BCST 20(AX)(R12*4), Z16, Z12
-	ADDQ          $+256, R9
-	ADDQ          $+64, CX
-	ADDQ          $+64, AX
-	DECQ          R11
-	JNZ           dword
-	LEAQ          (AX)(R12*4), AX
-	MOVQ          $+2, R11
-	CMPQ          R12, $+128
-	MOVQ          $+128, R12
-	JNE           dwords
-	MOVQ          R9, R11
-	SUBQ          DX, R11
-	VPMOVZXWD     (R11), Z16
-	VPADDB        Z16, Z16, Z17
-	VPADDB        Z16, Z17, Z17
-	VPSLLD        $0x10, Z17, Z17
-	VPORD         Z17, Z16, Z16
-	VPCMPUB       $0x06, Z14, Z16, K1
-	VPCMPUB       $0x06, Z15, Z16, K2
-	VMOVDQU8.Z    Z13, K1, Z17
-	VPADDB        Z13, Z17, K2, Z17
-	VPDPBUSD.BCST (AX), Z17, Z0
-	VPDPBUSD.BCST 4(AX), Z17, Z8
-	VPDPBUSD.BCST 8(AX), Z17, Z9
-	VPDPBUSD.BCST 12(AX), Z17, Z10
-	VPDPBUSD.BCST 16(AX), Z17, Z11
-	VPDPBUSD.BCST 20(AX), Z17, Z12
-	VPADDB        Z16, Z16, Z17
-	VPADDB        Z16, Z17, Z17
-	VPADDB        Z17, Z17, Z16
-	VPADDB        Z17, Z16, Z16
-	VPCMPUB       $0x06, Z14, Z16, K1
-	VPCMPUB       $0x06, Z15, Z16, K2
-	VMOVDQU8.Z    Z13, K1, Z16
-	VPADDB        Z13, Z16, K2, Z16
-	VPDPBUSD.BCST 64(AX), Z16, Z1
-	VPDPBUSD.BCST 68(AX), Z16, Z2
-	VPDPBUSD.BCST 72(AX), Z16, Z3
-	VPDPBUSD.BCST 76(AX), Z16, Z4
-	VPDPBUSD.BCST 80(AX), Z16, Z5
-	VPDPBUSD.BCST 84(AX), Z16, Z6
-	PREFETCHT0    (CX)
-	ADDQ          $+128, R9
-	ADDQ          $+64, CX
-	ADDQ          $+128, AX
-	MOVQ          R9, R11
-	SUBQ          DX, R11
-	VCVTPH2PS     (R11), Z16
-	VPADDD        Z1, Z0, Z0
-	VPADDD        Z2, Z8, Z8
-	VPADDD        Z3, Z9, Z9
-	VPADDD        Z4, Z10, Z10
-	VPADDD        Z5, Z11, Z11
-	VPADDD        Z6, Z12, Z12
-	VCVTDQ2PS     Z0, Z0
-	VCVTDQ2PS     Z8, Z8
-	VCVTDQ2PS     Z9, Z9
-	VCVTDQ2PS     Z10, Z10
-	VCVTDQ2PS     Z11, Z11
-	VCVTDQ2PS     Z12, Z12
-	MOVQ          DI, R11
-	ANDQ          $-4, R11
-	ADDQ          scales+32(FP), R11
-	ADDQ          scaleStep+64(FP), DI
-	MOVQ          cols+48(FP), R12
-	MOVQ          scaleStride+40(FP), R13
-	VMULPS.BCST   (R11), Z16, Z17
-	VMULPS        Z17, Z0, Z0
-	VADDPS        (BX), Z0, Z0
-	VMOVUPS       Z0, (BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z16, Z0
-	VMULPS        Z0, Z8, Z8
-	VADDPS        64(BX), Z8, Z8
-	VMOVUPS       Z8, 64(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z16, Z0
-	VMULPS        Z0, Z9, Z9
-	VADDPS        128(BX), Z9, Z9
-	VMOVUPS       Z9, 128(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z16, Z0
-	VMULPS        Z0, Z10, Z10
-	VADDPS        192(BX), Z10, Z10
-	VMOVUPS       Z10, 192(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z16, Z0
-	VMULPS        Z0, Z11, Z11
-	VADDPS        256(BX), Z11, Z11
-	VMOVUPS       Z11, 256(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z16, Z0
-	VMULPS        Z0, Z12, Z12
-	VADDPS        320(BX), Z12, Z12
-	VMOVUPS       Z12, 320(BX)
-added:
-	ADDQ         $+128, R9
-	DECQ         R8
-	JNZ          block
-	VPBROADCASTD SI, Z0
-	VPCMPGTD     twobitLaneNumbers<>+0(SB), Z0, K1
-	MOVQ         dst+0(FP), AX
-	MOVQ         dstStride+8(FP), DI
-	MOVQ         cols+48(FP), R8
-	VMOVUPS      (BX), Z0
-	VMOVUPS      Z0, K1, (AX)
-	CMPQ         R8, $+1
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      64(BX), Z0
-	VMOVUPS      Z0, K1, (AX)
-	CMPQ         R8, $+2
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      128(BX), Z0
-	VMOVUPS      Z0, K1, (AX)
-	CMPQ         R8, $+3
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      192(BX), Z0
-	VMOVUPS      Z0, K1, (AX)
-	CMPQ         R8, $+4
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      256(BX), Z0
-	VMOVUPS      Z0, K1, (AX)
-	CMPQ         R8, $+5
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      320(BX), Z0
-	VMOVUPS      Z0, K1, (AX)
-stored:
-	ADDQ $+64, dst+0(FP)
-	ADDQ $+64, R10
-	ADDQ $+32, DX
-	SUBQ $+16, SI
-	JG   rows
-	VZEROUPPER
-	RET
-
-// func ternaryBatch8AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, rowBytes int, panel *int8, scales *float32, scale float32, cols int, tiles int)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, AVX512VNNI, CMOV, MMX+
-TEXT ·ternaryBatch8AVX512VNNI(SB), NOSPLIT, $0-80
-	VMOVDQU64 twobitMask0<>+0(SB), Z0
-	MOVQ      stride+24(FP), AX
-	LEAQ      (AX)(AX*2), DX
-	MOVQ      rowBytes+32(FP), CX
-	SHRQ      $0x02, CX
-	ANDQ      $+3, CX
-	MOVQ      $+1, BX
-	SHLQ      CL, BX
-	DECQ      BX
-	KMOVW     BX, K1
-tile:
-	MOVQ         panel+40(FP), CX
-	MOVQ         w+16(FP), DI
-	LEAQ         (DI)(AX*4), R8
-	LEAQ         (R8)(AX*4), R9
-	LEAQ         (R9)(AX*4), R10
-	LEAQ         (R10)(AX*4), SI
-	VPBROADCASTD (CX), Z1
-	VPBROADCASTD 4(CX), Z2
-	VPBROADCASTD 8(CX), Z3
-	VPBROADCASTD 12(CX), Z4
-	VPBROADCASTD 16(CX), Z5
-	VPBROADCASTD 20(CX), Z6
-	VPBROADCASTD 24(CX), Z7
-	VPBROADCASTD 28(CX), Z8
-	VPXORD       Z9, Z9, Z9
-	VPXORD       Z10, Z10, Z10
-	VPXORD       Z11, Z11, Z11
-	VPXORD       Z12, Z12, Z12
-	VPXORD       Z13, Z13, Z13
-	VPXORD       Z14, Z14, Z14
-	VPXORD       Z15, Z15, Z15
-	VPXORD       Z16, Z16, Z16
-	ADDQ         $+64, CX
-	MOVQ         rowBytes+32(FP), BX
-	SHRQ         $0x04, BX
-group:
-	DECQ         BX
-	JS           last
-	VMOVDQU32    (DI), X17
-	VINSERTI32X4 $0x01, (R8), Z17, Z17
-	VINSERTI32X4 $0x02, (R9), Z17, Z17
-	VINSERTI32X4 $0x03, (R10), Z17, Z17
-	PREFETCHT0   (SI)
-	VMOVDQU32    (DI)(AX*1), X18
-	VINSERTI32X4 $0x01, (R8)(AX*1), Z18, Z18
-	VINSERTI32X4 $0x02, (R9)(AX*1), Z18, Z18
-	VINSERTI32X4 $0x03, (R10)(AX*1), Z18, Z18
-	PREFETCHT0   64(SI)
-	VMOVDQU32    (DI)(AX*2), X19
-	VINSERTI32X4 $0x01, (R8)(AX*2), Z19, Z19
-	VINSERTI32X4 $0x02, (R9)(AX*2), Z19, Z19
-	VINSERTI32X4 $0x03, (R10)(AX*2), Z19, Z19
-	PREFETCHT0   128(SI)
-	VMOVDQU32    (DI)(DX*1), X20
-	VINSERTI32X4 $0x01, (R8)(DX*1), Z20, Z20
-	VINSERTI32X4 $0x02, (R9)(DX*1), Z20, Z20
-	VINSERTI32X4 $0x03, (R10)(DX*1), Z20, Z20
-	PREFETCHT0   192(SI)
-loaded:
-	VPUNPCKLDQ  Z18, Z17, Z21
-	VPUNPCKLDQ  Z20, Z19, Z23
-	VPUNPCKHDQ  Z18, Z17, Z24
-	VPUNPCKHDQ  Z20, Z19, Z25
-	VPUNPCKLQDQ Z23, Z21, Z22
-	VPUNPCKHQDQ Z23, Z21, Z21
-	VPUNPCKLQDQ Z25, Z24, Z23
-	VPUNPCKHQDQ Z25, Z24, Z24
-	MOVQ        $+2, R11
-shift:
-	VPANDD        Z0, Z22, Z25
-	VPDPBUSD.BCST (CX), Z25, Z1
-	VPDPBUSD.BCST 4(CX), Z25, Z2
-	VPDPBUSD.BCST 8(CX), Z25, Z3
-	VPDPBUSD.BCST 12(CX), Z25, Z4
-	VPDPBUSD.BCST 16(CX), Z25, Z5
-	VPDPBUSD.BCST 20(CX), Z25, Z6
-	VPDPBUSD.BCST 24(CX), Z25, Z7
-	VPDPBUSD.BCST 28(CX), Z25, Z8
-	VPSRLD        $0x02, Z22, Z25
-	VPANDD        Z0, Z25, Z25
-	VPDPBUSD.BCST 64(CX), Z25, Z1
-	VPDPBUSD.BCST 68(CX), Z25, Z2
-	VPDPBUSD.BCST 72(CX), Z25, Z3
-	VPDPBUSD.BCST 76(CX), Z25, Z4
-	VPDPBUSD.BCST 80(CX), Z25, Z5
-	VPDPBUSD.BCST 84(CX), Z25, Z6
-	VPDPBUSD.BCST 88(CX), Z25, Z7
-	VPDPBUSD.BCST 92(CX), Z25, Z8
-	VPSRLD        $0x04, Z22, Z22
-	VPANDD        Z0, Z21, Z25
-	VPDPBUSD.BCST 256(CX), Z25, Z9
-	VPDPBUSD.BCST 260(CX), Z25, Z10
-	VPDPBUSD.BCST 264(CX), Z25, Z11
-	VPDPBUSD.BCST 268(CX), Z25, Z12
-	VPDPBUSD.BCST 272(CX), Z25, Z13
-	VPDPBUSD.BCST 276(CX), Z25, Z14
-	VPDPBUSD.BCST 280(CX), Z25, Z15
-	VPDPBUSD.BCST 284(CX), Z25, Z16
-	VPSRLD        $0x02, Z21, Z25
-	VPANDD        Z0, Z25, Z25
-	VPDPBUSD.BCST 320(CX), Z25, Z9
-	VPDPBUSD.BCST 324(CX), Z25, Z10
-	VPDPBUSD.BCST 328(CX), Z25, Z11
-	VPDPBUSD.BCST 332(CX), Z25, Z12
-	VPDPBUSD.BCST 336(CX), Z25, Z13
-	VPDPBUSD.BCST 340(CX), Z25, Z14
-	VPDPBUSD.BCST 344(CX), Z25, Z15
-	VPDPBUSD.BCST 348(CX), Z25, Z16
-	VPSRLD        $0x04, Z21, Z21
-	VPANDD        Z0, Z23, Z25
-	VPDPBUSD.BCST 512(CX), Z25, Z1
-	VPDPBUSD.BCST 516(CX), Z25, Z2
-	VPDPBUSD.BCST 520(CX), Z25, Z3
-	VPDPBUSD.BCST 524(CX), Z25, Z4
-	VPDPBUSD.BCST 528(CX), Z25, Z5
-	VPDPBUSD.BCST 532(CX), Z25, Z6
-	VPDPBUSD.BCST 536(CX), Z25, Z7
-	VPDPBUSD.BCST 540(CX), Z25, Z8
-	VPSRLD        $0x02, Z23, Z25
-	VPANDD        Z0, Z25, Z25
-	VPDPBUSD.BCST 576(CX), Z25, Z1
-	VPDPBUSD.BCST 580(CX), Z25, Z2
-	VPDPBUSD.BCST 584(CX), Z25, Z3
-	VPDPBUSD.BCST 588(CX), Z25, Z4
-	VPDPBUSD.BCST 592(CX), Z25, Z5
-	VPDPBUSD.BCST 596(CX), Z25, Z6
-	VPDPBUSD.BCST 600(CX), Z25, Z7
-	VPDPBUSD.BCST 604(CX), Z25, Z8
-	VPSRLD        $0x04, Z23, Z23
-	VPANDD        Z0, Z24, Z25
-	VPDPBUSD.BCST 768(CX), Z25, Z9
-	VPDPBUSD.BCST 772(CX), Z25, Z10
-	VPDPBUSD.BCST 776(CX), Z25, Z11
-	VPDPBUSD.BCST 780(CX), Z25, Z12
-	VPDPBUSD.BCST 784(CX), Z25, Z13
-	VPDPBUSD.BCST 788(CX), Z25, Z14
-	VPDPBUSD.BCST 792(CX), Z25, Z15
-	VPDPBUSD.BCST 796(CX), Z25, Z16
-	VPSRLD        $0x02, Z24, Z25
-	VPANDD        Z0, Z25, Z25
-	VPDPBUSD.BCST 832(CX), Z25, Z9
-	VPDPBUSD.BCST 836(CX), Z25, Z10
-	VPDPBUSD.BCST 840(CX), Z25, Z11
-	VPDPBUSD.BCST 844(CX), Z25, Z12
-	VPDPBUSD.BCST 848(CX), Z25, Z13
-	VPDPBUSD.BCST 852(CX), Z25, Z14
-	VPDPBUSD.BCST 856(CX), Z25, Z15
-	VPDPBUSD.BCST 860(CX), Z25, Z16
-	VPSRLD        $0x04, Z24, Z24
-	ADDQ          $+128, CX
-	DECQ          R11
-	JNZ           shift
-	ADDQ          $+768, CX
-	ADDQ          $+256, SI
-	ADDQ          $+16, DI
-	ADDQ          $+16, R8
-	ADDQ          $+16, R9
-	ADDQ          $+16, R10
-	JMP           group
-last:
-	CMPQ         BX, $-1
-	JNE          finish
-	KTESTW       K1, K1
-	JZ           finish
-	VMOVDQU32.Z  (DI), K1, X17
-	VMOVDQU32.Z  (R8), K1, X18
-	VINSERTI32X4 $0x01, X18, Z17, Z17
-	VMOVDQU32.Z  (R9), K1, X18
-	VINSERTI32X4 $0x02, X18, Z17, Z17
-	VMOVDQU32.Z  (R10), K1, X18
-	VINSERTI32X4 $0x03, X18, Z17, Z17
-	VMOVDQU32.Z  (DI)(AX*1), K1, X18
-	VMOVDQU32.Z  (R8)(AX*1), K1, X19
-	VINSERTI32X4 $0x01, X19, Z18, Z18
-	VMOVDQU32.Z  (R9)(AX*1), K1, X19
-	VINSERTI32X4 $0x02, X19, Z18, Z18
-	VMOVDQU32.Z  (R10)(AX*1), K1, X19
-	VINSERTI32X4 $0x03, X19, Z18, Z18
-	VMOVDQU32.Z  (DI)(AX*2), K1, X19
-	VMOVDQU32.Z  (R8)(AX*2), K1, X20
-	VINSERTI32X4 $0x01, X20, Z19, Z19
-	VMOVDQU32.Z  (R9)(AX*2), K1, X20
-	VINSERTI32X4 $0x02, X20, Z19, Z19
-	VMOVDQU32.Z  (R10)(AX*2), K1, X20
-	VINSERTI32X4 $0x03, X20, Z19, Z19
-	VMOVDQU32.Z  (DI)(DX*1), K1, X20
-	VMOVDQU32.Z  (R8)(DX*1), K1, X21
-	VINSERTI32X4 $0x01, X21, Z20, Z20
-	VMOVDQU32.Z  (R9)(DX*1), K1, X21
-	VINSERTI32X4 $0x02, X21, Z20, Z20
-	VMOVDQU32.Z  (R10)(DX*1), K1, X21
-	VINSERTI32X4 $0x03, X21, Z20, Z20
-	JMP          loaded
-finish:
-	VPADDD       Z9, Z1, Z1
-	VPADDD       Z10, Z2, Z2
-	VPADDD       Z11, Z3, Z3
-	VPADDD       Z12, Z4, Z4
-	VPADDD       Z13, Z5, Z5
-	VPADDD       Z14, Z6, Z6
-	VPADDD       Z15, Z7, Z7
-	VPADDD       Z16, Z8, Z8
-	VCVTDQ2PS    Z1, Z1
-	VCVTDQ2PS    Z2, Z2
-	VCVTDQ2PS    Z3, Z3
-	VCVTDQ2PS    Z4, Z4
-	VCVTDQ2PS    Z5, Z5
-	VCVTDQ2PS    Z6, Z6
-	VCVTDQ2PS    Z7, Z7
-	VCVTDQ2PS    Z8, Z8
-	MOVQ         scales+48(FP), CX
-	VMOVSS       scale+56(FP), X17
-	VPXORD       Z26, Z26, Z26
-	MOVQ         $+1, BX
-	MOVQ         $+65535, SI
-	TESTQ        AX, AX
-	CMOVQNE      SI, BX
-	KMOVW        BX, K2
-	MOVQ         dst+0(FP), BX
-	MOVQ         dstStride+8(FP), SI
-	MOVQ         cols+64(FP), DI
-	VMULSS       (CX), X17, X21
-	VBROADCASTSS X21, Z21
-	VMULPS       Z21, Z1, Z1
-	VADDPS       Z26, Z1, Z1
-	VMOVUPS      Z1, K2, (BX)
-	CMPQ         DI, $+1
-	JLE          stored
-	ADDQ         SI, BX
-	VMULSS       4(CX), X17, X21
-	VBROADCASTSS X21, Z21
-	VMULPS       Z21, Z2, Z2
-	VADDPS       Z26, Z2, Z2
-	VMOVUPS      Z2, K2, (BX)
-	CMPQ         DI, $+2
-	JLE          stored
-	ADDQ         SI, BX
-	VMULSS       8(CX), X17, X21
-	VBROADCASTSS X21, Z21
-	VMULPS       Z21, Z3, Z3
-	VADDPS       Z26, Z3, Z3
-	VMOVUPS      Z3, K2, (BX)
-	CMPQ         DI, $+3
-	JLE          stored
-	ADDQ         SI, BX
-	VMULSS       12(CX), X17, X21
-	VBROADCASTSS X21, Z21
-	VMULPS       Z21, Z4, Z4
-	VADDPS       Z26, Z4, Z4
-	VMOVUPS      Z4, K2, (BX)
-	CMPQ         DI, $+4
-	JLE          stored
-	ADDQ         SI, BX
-	VMULSS       16(CX), X17, X21
-	VBROADCASTSS X21, Z21
-	VMULPS       Z21, Z5, Z5
-	VADDPS       Z26, Z5, Z5
-	VMOVUPS      Z5, K2, (BX)
-	CMPQ         DI, $+5
-	JLE          stored
-	ADDQ         SI, BX
-	VMULSS       20(CX), X17, X21
-	VBROADCASTSS X21, Z21
-	VMULPS       Z21, Z6, Z6
-	VADDPS       Z26, Z6, Z6
-	VMOVUPS      Z6, K2, (BX)
-	CMPQ         DI, $+6
-	JLE          stored
-	ADDQ         SI, BX
-	VMULSS       24(CX), X17, X21
-	VBROADCASTSS X21, Z21
-	VMULPS       Z21, Z7, Z7
-	VADDPS       Z26, Z7, Z7
-	VMOVUPS      Z7, K2, (BX)
-	CMPQ         DI, $+7
-	JLE          stored
-	ADDQ         SI, BX
-	VMULSS       28(CX), X17, X21
-	VBROADCASTSS X21, Z21
-	VMULPS       Z21, Z8, Z8
-	VADDPS       Z26, Z8, Z8
-	VMOVUPS      Z8, K2, (BX)
-stored:
-	MOVQ AX, CX
-	SHLQ $0x04, CX
-	ADDQ CX, w+16(FP)
-	ADDQ $+64, dst+0(FP)
-	DECQ tiles+72(FP)
-	JNZ  tile
-	VZEROUPPER
-	RET
-
-// func blocksBatch8AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int, groups int, gap int, scaleAt int, scaleStep int)
-// Requires: AVX, AVX512F, AVX512VL, AVX512VNNI, CMOV, MMX+
-TEXT ·blocksBatch8AVX512VNNI(SB), $640-112
-	VMOVDQU64 twobitMask0<>+0(SB), Z0
-	MOVQ      stride+24(FP), BX
-	LEAQ      (BX)(BX*2), SI
-	LEAQ      63(SP), R11
-	ANDQ      $-64, R11
-	ADDQ      $+16, gap+88(FP)
-tile:
-	MOVQ    panel+40(FP), AX
-	MOVQ    w+16(FP), DI
-	LEAQ    (DI)(BX*4), R8
-	LEAQ    (R8)(BX*4), R9
-	LEAQ    (R9)(BX*4), R10
-	LEAQ    (R10)(BX*4), DX
-	VPXORD  Z21, Z21, Z21
-	VMOVUPS Z21, (R11)
-	VMOVUPS Z21, 64(R11)
-	VMOVUPS Z21, 128(R11)
-	VMOVUPS Z21, 192(R11)
-	VMOVUPS Z21, 256(R11)
-	VMOVUPS Z21, 320(R11)
-	VMOVUPS Z21, 384(R11)
-	VMOVUPS Z21, 448(R11)
-	XORQ    R12, R12
-	MOVQ    blocks+32(FP), CX
-block:
-	VPBROADCASTD (AX), Z1
-	VPBROADCASTD 4(AX), Z2
-	VPBROADCASTD 8(AX), Z3
-	VPBROADCASTD 12(AX), Z4
-	VPBROADCASTD 16(AX), Z5
-	VPBROADCASTD 20(AX), Z6
-	VPBROADCASTD 24(AX), Z7
-	VPBROADCASTD 28(AX), Z8
-	VPXORD       Z9, Z9, Z9
-	VPXORD       Z10, Z10, Z10
-	VPXORD       Z11, Z11, Z11
-	VPXORD       Z12, Z12, Z12
-	VPXORD       Z13, Z13, Z13
-	VPXORD       Z14, Z14, Z14
-	VPXORD       Z15, Z15, Z15
-	VPXORD       Z16, Z16, Z16
-	ADDQ         $+64, AX
-	MOVQ         scaleAt+96(FP), R13
-	MOVWLZX      (DI)(R13*1), R14
-	MOVW         R14, 512(R11)
-	MOVWLZX      (R8)(R13*1), R14
-	MOVW         R14, 520(R11)
-	MOVWLZX      (R9)(R13*1), R14
-	MOVW         R14, 528(R11)
-	MOVWLZX      (R10)(R13*1), R14
-	MOVW         R14, 536(R11)
-	ADDQ         BX, R13
-	MOVWLZX      (DI)(R13*1), R14
-	MOVW         R14, 514(R11)
-	MOVWLZX      (R8)(R13*1), R14
-	MOVW         R14, 522(R11)
-	MOVWLZX      (R9)(R13*1), R14
-	MOVW         R14, 530(R11)
-	MOVWLZX      (R10)(R13*1), R14
-	MOVW         R14, 538(R11)
-	ADDQ         BX, R13
-	MOVWLZX      (DI)(R13*1), R14
-	MOVW         R14, 516(R11)
-	MOVWLZX      (R8)(R13*1), R14
-	MOVW         R14, 524(R11)
-	MOVWLZX      (R9)(R13*1), R14
-	MOVW         R14, 532(R11)
-	MOVWLZX      (R10)(R13*1), R14
-	MOVW         R14, 540(R11)
-	ADDQ         BX, R13
-	MOVWLZX      (DI)(R13*1), R14
-	MOVW         R14, 518(R11)
-	MOVWLZX      (R8)(R13*1), R14
-	MOVW         R14, 526(R11)
-	MOVWLZX      (R9)(R13*1), R14
-	MOVW         R14, 534(R11)
-	MOVWLZX      (R10)(R13*1), R14
-	MOVW         R14, 542(R11)
-	MOVQ         groups+80(FP), R13
-group:
-	VMOVDQU32    (DI), X17
-	VINSERTI32X4 $0x01, (R8), Z17, Z17
-	VINSERTI32X4 $0x02, (R9), Z17, Z17
-	VINSERTI32X4 $0x03, (R10), Z17, Z17
-	PREFETCHT0   (DX)
-	VMOVDQU32    (DI)(BX*1), X18
-	VINSERTI32X4 $0x01, (R8)(BX*1), Z18, Z18
-	VINSERTI32X4 $0x02, (R9)(BX*1), Z18, Z18
-	VINSERTI32X4 $0x03, (R10)(BX*1), Z18, Z18
-	PREFETCHT0   64(DX)
-	VMOVDQU32    (DI)(BX*2), X19
-	VINSERTI32X4 $0x01, (R8)(BX*2), Z19, Z19
-	VINSERTI32X4 $0x02, (R9)(BX*2), Z19, Z19
-	VINSERTI32X4 $0x03, (R10)(BX*2), Z19, Z19
-	PREFETCHT0   128(DX)
-	VMOVDQU32    (DI)(SI*1), X20
-	VINSERTI32X4 $0x01, (R8)(SI*1), Z20, Z20
-	VINSERTI32X4 $0x02, (R9)(SI*1), Z20, Z20
-	VINSERTI32X4 $0x03, (R10)(SI*1), Z20, Z20
-	PREFETCHT0   192(DX)
-	VPUNPCKLDQ   Z18, Z17, Z22
-	VPUNPCKLDQ   Z20, Z19, Z24
-	VPUNPCKHDQ   Z18, Z17, Z25
-	VPUNPCKHDQ   Z20, Z19, Z26
-	VPUNPCKLQDQ  Z24, Z22, Z23
-	VPUNPCKHQDQ  Z24, Z22, Z22
-	VPUNPCKLQDQ  Z26, Z25, Z24
-	VPUNPCKHQDQ  Z26, Z25, Z25
-	MOVQ         $+2, R14
-shift:
-	VPANDD        Z0, Z23, Z26
-	VPDPBUSD.BCST (AX), Z26, Z1
-	VPDPBUSD.BCST 4(AX), Z26, Z2
-	VPDPBUSD.BCST 8(AX), Z26, Z3
-	VPDPBUSD.BCST 12(AX), Z26, Z4
-	VPDPBUSD.BCST 16(AX), Z26, Z5
-	VPDPBUSD.BCST 20(AX), Z26, Z6
-	VPDPBUSD.BCST 24(AX), Z26, Z7
-	VPDPBUSD.BCST 28(AX), Z26, Z8
-	VPSRLD        $0x02, Z23, Z26
-	VPANDD        Z0, Z26, Z26
-	VPDPBUSD.BCST 64(AX), Z26, Z1
-	VPDPBUSD.BCST 68(AX), Z26, Z2
-	VPDPBUSD.BCST 72(AX), Z26, Z3
-	VPDPBUSD.BCST 76(AX), Z26, Z4
-	VPDPBUSD.BCST 80(AX), Z26, Z5
-	VPDPBUSD.BCST 84(AX), Z26, Z6
-	VPDPBUSD.BCST 88(AX), Z26, Z7
-	VPDPBUSD.BCST 92(AX), Z26, Z8
-	VPSRLD        $0x04, Z23, Z23
-	VPANDD        Z0, Z22, Z26
-	VPDPBUSD.BCST 256(AX), Z26, Z9
-	VPDPBUSD.BCST 260(AX), Z26, Z10
-	VPDPBUSD.BCST 264(AX), Z26, Z11
-	VPDPBUSD.BCST 268(AX), Z26, Z12
-	VPDPBUSD.BCST 272(AX), Z26, Z13
-	VPDPBUSD.BCST 276(AX), Z26, Z14
-	VPDPBUSD.BCST 280(AX), Z26, Z15
-	VPDPBUSD.BCST 284(AX), Z26, Z16
-	VPSRLD        $0x02, Z22, Z26
-	VPANDD        Z0, Z26, Z26
-	VPDPBUSD.BCST 320(AX), Z26, Z9
-	VPDPBUSD.BCST 324(AX), Z26, Z10
-	VPDPBUSD.BCST 328(AX), Z26, Z11
-	VPDPBUSD.BCST 332(AX), Z26, Z12
-	VPDPBUSD.BCST 336(AX), Z26, Z13
-	VPDPBUSD.BCST 340(AX), Z26, Z14
-	VPDPBUSD.BCST 344(AX), Z26, Z15
-	VPDPBUSD.BCST 348(AX), Z26, Z16
-	VPSRLD        $0x04, Z22, Z22
-	VPANDD        Z0, Z24, Z26
-	VPDPBUSD.BCST 512(AX), Z26, Z1
-	VPDPBUSD.BCST 516(AX), Z26, Z2
-	VPDPBUSD.BCST 520(AX), Z26, Z3
-	VPDPBUSD.BCST 524(AX), Z26, Z4
-	VPDPBUSD.BCST 528(AX), Z26, Z5
-	VPDPBUSD.BCST 532(AX), Z26, Z6
-	VPDPBUSD.BCST 536(AX), Z26, Z7
-	VPDPBUSD.BCST 540(AX), Z26, Z8
-	VPSRLD        $0x02, Z24, Z26
-	VPANDD        Z0, Z26, Z26
-	VPDPBUSD.BCST 576(AX), Z26, Z1
-	VPDPBUSD.BCST 580(AX), Z26, Z2
-	VPDPBUSD.BCST 584(AX), Z26, Z3
-	VPDPBUSD.BCST 588(AX), Z26, Z4
-	VPDPBUSD.BCST 592(AX), Z26, Z5
-	VPDPBUSD.BCST 596(AX), Z26, Z6
-	VPDPBUSD.BCST 600(AX), Z26, Z7
-	VPDPBUSD.BCST 604(AX), Z26, Z8
-	VPSRLD        $0x04, Z24, Z24
-	VPANDD        Z0, Z25, Z26
-	VPDPBUSD.BCST 768(AX), Z26, Z9
-	VPDPBUSD.BCST 772(AX), Z26, Z10
-	VPDPBUSD.BCST 776(AX), Z26, Z11
-	VPDPBUSD.BCST 780(AX), Z26, Z12
-	VPDPBUSD.BCST 784(AX), Z26, Z13
-	VPDPBUSD.BCST 788(AX), Z26, Z14
-	VPDPBUSD.BCST 792(AX), Z26, Z15
-	VPDPBUSD.BCST 796(AX), Z26, Z16
-	VPSRLD        $0x02, Z25, Z26
-	VPANDD        Z0, Z26, Z26
-	VPDPBUSD.BCST 832(AX), Z26, Z9
-	VPDPBUSD.BCST 836(AX), Z26, Z10
-	VPDPBUSD.BCST 840(AX), Z26, Z11
-	VPDPBUSD.BCST 844(AX), Z26, Z12
-	VPDPBUSD.BCST 848(AX), Z26, Z13
-	VPDPBUSD.BCST 852(AX), Z26, Z14
-	VPDPBUSD.BCST 856(AX), Z26, Z15
-	VPDPBUSD.BCST 860(AX), Z26, Z16
-	VPSRLD        $0x04, Z25, Z25
-	ADDQ          $+128, AX
-	DECQ          R14
-	JNZ           shift
-	ADDQ          $+768, AX
-	ADDQ          $+256, DX
-	DECQ          R13
-	JNZ           more
-	VCVTPH2PS     512(R11), Z22
-	MOVQ          gap+88(FP), R13
-	ADDQ          R13, DI
-	ADDQ          R13, R8
-	ADDQ          R13, R9
-	ADDQ          R13, R10
-	VPADDD        Z9, Z1, Z1
-	VPADDD        Z10, Z2, Z2
-	VPADDD        Z11, Z3, Z3
-	VPADDD        Z12, Z4, Z4
-	VPADDD        Z13, Z5, Z5
-	VPADDD        Z14, Z6, Z6
-	VPADDD        Z15, Z7, Z7
-	VPADDD        Z16, Z8, Z8
-	VCVTDQ2PS     Z1, Z1
-	VCVTDQ2PS     Z2, Z2
-	VCVTDQ2PS     Z3, Z3
-	VCVTDQ2PS     Z4, Z4
-	VCVTDQ2PS     Z5, Z5
-	VCVTDQ2PS     Z6, Z6
-	VCVTDQ2PS     Z7, Z7
-	VCVTDQ2PS     Z8, Z8
-	MOVQ          R12, R13
-	ANDQ          $-4, R13
-	ADDQ          scales+48(FP), R13
-	ADDQ          scaleStep+104(FP), R12
-	MOVQ          cols+64(FP), R14
-	MOVQ          scaleStride+56(FP), R15
-	VMULPS.BCST   (R13), Z22, Z23
-	VMULPS        Z23, Z1, Z1
-	VADDPS        (R11), Z1, Z1
-	VMOVUPS       Z1, (R11)
-	DECQ          R14
-	JZ            added
-	ADDQ          R15, R13
-	VMULPS.BCST   (R13), Z22, Z1
-	VMULPS        Z1, Z2, Z2
-	VADDPS        64(R11), Z2, Z2
-	VMOVUPS       Z2, 64(R11)
-	DECQ          R14
-	JZ            added
-	ADDQ          R15, R13
-	VMULPS.BCST   (R13), Z22, Z1
-	VMULPS        Z1, Z3, Z3
-	VADDPS        128(R11), Z3, Z3
-	VMOVUPS       Z3, 128(R11)
-	DECQ          R14
-	JZ            added
-	ADDQ          R15, R13
-	VMULPS.BCST   (R13), Z22, Z1
-	VMULPS        Z1, Z4, Z4
-	VADDPS        192(R11), Z4, Z4
-	VMOVUPS       Z4, 192(R11)
-	DECQ          R14
-	JZ            added
-	ADDQ          R15, R13
-	VMULPS.BCST   (R13), Z22, Z1
-	VMULPS        Z1, Z5, Z5
-	VADDPS        256(R11), Z5, Z5
-	VMOVUPS       Z5, 256(R11)
-	DECQ          R14
-	JZ            added
-	ADDQ          R15, R13
-	VMULPS.BCST   (R13), Z22, Z1
-	VMULPS        Z1, Z6, Z6
-	VADDPS        320(R11), Z6, Z6
-	VMOVUPS       Z6, 320(R11)
-	DECQ          R14
-	JZ            added
-	ADDQ          R15, R13
-	VMULPS.BCST   (R13), Z22, Z1
-	VMULPS        Z1, Z7, Z7
-	VADDPS        384(R11), Z7, Z7
-	VMOVUPS       Z7, 384(R11)
-	DECQ          R14
-	JZ            added
-	ADDQ          R15, R13
-	VMULPS.BCST   (R13), Z22, Z1
-	VMULPS        Z1, Z8, Z8
-	VADDPS        448(R11), Z8, Z8
-	VMOVUPS       Z8, 448(R11)
-added:
-	DECQ    CX
-	JNZ     block
-	MOVQ    $+1, AX
-	MOVQ    $+65535, CX
-	TESTQ   BX, BX
-	CMOVQNE CX, AX
-	KMOVW   AX, K1
-	MOVQ    dst+0(FP), AX
-	MOVQ    dstStride+8(FP), CX
-	MOVQ    cols+64(FP), DX
-	VMOVUPS (R11), Z1
-	VMOVUPS Z1, K1, (AX)
-	CMPQ    DX, $+1
-	JLE     stored
-	ADDQ    CX, AX
-	VMOVUPS 64(R11), Z1
-	VMOVUPS Z1, K1, (AX)
-	CMPQ    DX, $+2
-	JLE     stored
-	ADDQ    CX, AX
-	VMOVUPS 128(R11), Z1
-	VMOVUPS Z1, K1, (AX)
-	CMPQ    DX, $+3
-	JLE     stored
-	ADDQ    CX, AX
-	VMOVUPS 192(R11), Z1
-	VMOVUPS Z1, K1, (AX)
-	CMPQ    DX, $+4
-	JLE     stored
-	ADDQ    CX, AX
-	VMOVUPS 256(R11), Z1
-	VMOVUPS Z1, K1, (AX)
-	CMPQ    DX, $+5
-	JLE     stored
-	ADDQ    CX, AX
-	VMOVUPS 320(R11), Z1
-	VMOVUPS Z1, K1, (AX)
-	CMPQ    DX, $+6
-	JLE     stored
-	ADDQ    CX, AX
-	VMOVUPS 384(R11), Z1
-	VMOVUPS Z1, K1, (AX)
-	CMPQ    DX, $+7
-	JLE     stored
-	ADDQ    CX, AX
-	VMOVUPS 448(R11), Z1
-	VMOVUPS Z1, K1, (AX)
-stored:
-	MOVQ BX, AX
-	SHLQ $0x04, AX
-	ADDQ AX, w+16(FP)
-	ADDQ $+64, dst+0(FP)
-	DECQ tiles+72(FP)
-	JNZ  tile
-	VZEROUPPER
-	RET
-more:
-	ADDQ $+16, DI
-	ADDQ $+16, R8
-	ADDQ $+16, R9
-	ADDQ $+16, R10
-	JMP  group
-
-// func codes64Batch8AVX512VNNI(dst *float32, dstStride int, data *byte, panel *int8, scales *float32, scaleStride int, cols int, blocks int, groups int, scaleStep int, rows int)
-// Requires: AVX, AVX512F, AVX512VNNI, MMX+
-TEXT ·codes64Batch8AVX512VNNI(SB), $576-88
-	VMOVDQU64 twobitMask0<>+0(SB), Z0
-	MOVQ      groups+64(FP), AX
-	SHLQ      $0x0a, AX
-	LEAQ      63(SP), BX
-	ANDQ      $-64, BX
-	XORQ      DX, DX
-	MOVQ      rows+80(FP), SI
-	MOVQ      data+16(FP), R10
-	MOVQ      AX, CX
-	ADDQ      $+128, CX
-	IMULQ     blocks+56(FP), CX
-	ADDQ      R10, CX
-rows:
-	MOVQ    R10, R9
-	MOVQ    panel+24(FP), AX
-	VPXORD  Z17, Z17, Z17
-	VMOVUPS Z17, (BX)
-	VMOVUPS Z17, 64(BX)
-	VMOVUPS Z17, 128(BX)
-	VMOVUPS Z17, 192(BX)
-	VMOVUPS Z17, 256(BX)
-	VMOVUPS Z17, 320(BX)
-	VMOVUPS Z17, 384(BX)
-	VMOVUPS Z17, 448(BX)
-	XORQ    DI, DI
-	MOVQ    blocks+56(FP), R8
-block:
-	VPBROADCASTD (AX), Z1
-	VPBROADCASTD 4(AX), Z2
-	VPBROADCASTD 8(AX), Z3
-	VPBROADCASTD 12(AX), Z4
-	VPBROADCASTD 16(AX), Z5
-	VPBROADCASTD 20(AX), Z6
-	VPBROADCASTD 24(AX), Z7
-	VPBROADCASTD 28(AX), Z8
-	VPXORD       Z9, Z9, Z9
-	VPXORD       Z10, Z10, Z10
-	VPXORD       Z11, Z11, Z11
-	VPXORD       Z12, Z12, Z12
-	VPXORD       Z13, Z13, Z13
-	VPXORD       Z14, Z14, Z14
-	VPXORD       Z15, Z15, Z15
-	VPXORD       Z16, Z16, Z16
-	ADDQ         $+64, AX
-	MOVQ         groups+64(FP), R11
-	SHLQ         $0x02, R11
-dword:
-	VMOVDQU64     (R9), Z18
-	PREFETCHT0    (CX)
-	VPANDD        Z0, Z18, Z19
-	VPDPBUSD.BCST (AX), Z19, Z1
-	VPDPBUSD.BCST 4(AX), Z19, Z2
-	VPDPBUSD.BCST 8(AX), Z19, Z3
-	VPDPBUSD.BCST 12(AX), Z19, Z4
-	VPDPBUSD.BCST 16(AX), Z19, Z5
-	VPDPBUSD.BCST 20(AX), Z19, Z6
-	VPDPBUSD.BCST 24(AX), Z19, Z7
-	VPDPBUSD.BCST 28(AX), Z19, Z8
-	VPSRLD        $0x02, Z18, Z19
-	VPANDD        Z0, Z19, Z19
-	VPDPBUSD.BCST 64(AX), Z19, Z9
-	VPDPBUSD.BCST 68(AX), Z19, Z10
-	VPDPBUSD.BCST 72(AX), Z19, Z11
-	VPDPBUSD.BCST 76(AX), Z19, Z12
-	VPDPBUSD.BCST 80(AX), Z19, Z13
-	VPDPBUSD.BCST 84(AX), Z19, Z14
-	VPDPBUSD.BCST 88(AX), Z19, Z15
-	VPDPBUSD.BCST 92(AX), Z19, Z16
-	VPSRLD        $0x04, Z18, Z19
-	VPANDD        Z0, Z19, Z19
-	VPDPBUSD.BCST 128(AX), Z19, Z1
-	VPDPBUSD.BCST 132(AX), Z19, Z2
-	VPDPBUSD.BCST 136(AX), Z19, Z3
-	VPDPBUSD.BCST 140(AX), Z19, Z4
-	VPDPBUSD.BCST 144(AX), Z19, Z5
-	VPDPBUSD.BCST 148(AX), Z19, Z6
-	VPDPBUSD.BCST 152(AX), Z19, Z7
-	VPDPBUSD.BCST 156(AX), Z19, Z8
-	VPSRLD        $0x06, Z18, Z18
-	VPANDD        Z0, Z18, Z18
-	VPDPBUSD.BCST 192(AX), Z18, Z9
-	VPDPBUSD.BCST 196(AX), Z18, Z10
-	VPDPBUSD.BCST 200(AX), Z18, Z11
-	VPDPBUSD.BCST 204(AX), Z18, Z12
-	VPDPBUSD.BCST 208(AX), Z18, Z13
-	VPDPBUSD.BCST 212(AX), Z18, Z14
-	VPDPBUSD.BCST 216(AX), Z18, Z15
-	VPDPBUSD.BCST 220(AX), Z18, Z16
-	ADDQ          $+256, R9
-	ADDQ          $+64, CX
-	ADDQ          $+256, AX
-	DECQ          R11
-	JNZ           dword
-	MOVQ          R9, R11
-	SUBQ          DX, R11
-	VCVTPH2PS     (R11), Z18
-	VPADDD        Z9, Z1, Z1
-	VPADDD        Z10, Z2, Z2
-	VPADDD        Z11, Z3, Z3
-	VPADDD        Z12, Z4, Z4
-	VPADDD        Z13, Z5, Z5
-	VPADDD        Z14, Z6, Z6
-	VPADDD        Z15, Z7, Z7
-	VPADDD        Z16, Z8, Z8
-	VCVTDQ2PS     Z1, Z1
-	VCVTDQ2PS     Z2, Z2
-	VCVTDQ2PS     Z3, Z3
-	VCVTDQ2PS     Z4, Z4
-	VCVTDQ2PS     Z5, Z5
-	VCVTDQ2PS     Z6, Z6
-	VCVTDQ2PS     Z7, Z7
-	VCVTDQ2PS     Z8, Z8
-	MOVQ          DI, R11
-	ANDQ          $-4, R11
-	ADDQ          scales+32(FP), R11
-	ADDQ          scaleStep+72(FP), DI
-	MOVQ          cols+48(FP), R12
-	MOVQ          scaleStride+40(FP), R13
-	VMULPS.BCST   (R11), Z18, Z19
-	VMULPS        Z19, Z1, Z1
-	VADDPS        (BX), Z1, Z1
-	VMOVUPS       Z1, (BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z18, Z1
-	VMULPS        Z1, Z2, Z2
-	VADDPS        64(BX), Z2, Z2
-	VMOVUPS       Z2, 64(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z18, Z1
-	VMULPS        Z1, Z3, Z3
-	VADDPS        128(BX), Z3, Z3
-	VMOVUPS       Z3, 128(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z18, Z1
-	VMULPS        Z1, Z4, Z4
-	VADDPS        192(BX), Z4, Z4
-	VMOVUPS       Z4, 192(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z18, Z1
-	VMULPS        Z1, Z5, Z5
-	VADDPS        256(BX), Z5, Z5
-	VMOVUPS       Z5, 256(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z18, Z1
-	VMULPS        Z1, Z6, Z6
-	VADDPS        320(BX), Z6, Z6
-	VMOVUPS       Z6, 320(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z18, Z1
-	VMULPS        Z1, Z7, Z7
-	VADDPS        384(BX), Z7, Z7
-	VMOVUPS       Z7, 384(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z18, Z1
-	VMULPS        Z1, Z8, Z8
-	VADDPS        448(BX), Z8, Z8
-	VMOVUPS       Z8, 448(BX)
-added:
-	ADDQ         $+128, R9
-	DECQ         R8
-	JNZ          block
-	VPBROADCASTD SI, Z1
-	VPCMPGTD     twobitLaneNumbers<>+0(SB), Z1, K1
-	MOVQ         dst+0(FP), AX
-	MOVQ         dstStride+8(FP), DI
-	MOVQ         cols+48(FP), R8
-	VMOVUPS      (BX), Z1
-	VMOVUPS      Z1, K1, (AX)
-	CMPQ         R8, $+1
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      64(BX), Z1
-	VMOVUPS      Z1, K1, (AX)
-	CMPQ         R8, $+2
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      128(BX), Z1
-	VMOVUPS      Z1, K1, (AX)
-	CMPQ         R8, $+3
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      192(BX), Z1
-	VMOVUPS      Z1, K1, (AX)
-	CMPQ         R8, $+4
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      256(BX), Z1
-	VMOVUPS      Z1, K1, (AX)
-	CMPQ         R8, $+5
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      320(BX), Z1
-	VMOVUPS      Z1, K1, (AX)
-	CMPQ         R8, $+6
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      384(BX), Z1
-	VMOVUPS      Z1, K1, (AX)
-	CMPQ         R8, $+7
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      448(BX), Z1
-	VMOVUPS      Z1, K1, (AX)
-stored:
-	ADDQ $+64, dst+0(FP)
-	ADDQ $+64, R10
-	ADDQ $+32, DX
-	SUBQ $+16, SI
-	JG   rows
-	VZEROUPPER
-	RET
-
-// func digits64Batch8AVX512VNNI(dst *float32, dstStride int, data *byte, panel *int8, scales *float32, scaleStride int, cols int, blocks int, scaleStep int, rows int)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VNNI, MMX+
-TEXT ·digits64Batch8AVX512VNNI(SB), $576-80
-	VMOVDQU64    twobitMask0<>+0(SB), Z0
-	MOVL         $0x55555555, AX
-	VPBROADCASTD AX, Z18
-	MOVL         $0xaaaaaaaa, AX
-	VPBROADCASTD AX, Z19
-	VMOVDQU64    twobitByteOnes<>+0(SB), Z17
-	MOVQ         $+1664, AX
-	LEAQ         63(SP), BX
-	ANDQ         $-64, BX
-	XORQ         DX, DX
-	MOVQ         rows+72(FP), SI
-	MOVQ         data+16(FP), R10
-	MOVQ         AX, CX
-	ADDQ         $+128, CX
-	IMULQ        blocks+56(FP), CX
-	ADDQ         R10, CX
-rows:
-	MOVQ    R10, R9
-	MOVQ    panel+24(FP), AX
-	VPXORD  Z9, Z9, Z9
-	VMOVUPS Z9, (BX)
-	VMOVUPS Z9, 64(BX)
-	VMOVUPS Z9, 128(BX)
-	VMOVUPS Z9, 192(BX)
-	VMOVUPS Z9, 256(BX)
-	VMOVUPS Z9, 320(BX)
-	VMOVUPS Z9, 384(BX)
-	VMOVUPS Z9, 448(BX)
-	XORQ    DI, DI
-	MOVQ    blocks+56(FP), R8
-block:
-	VPBROADCASTD (AX), Z0
-	VPBROADCASTD 4(AX), Z10
-	VPBROADCASTD 8(AX), Z11
-	VPBROADCASTD 12(AX), Z12
-	VPBROADCASTD 16(AX), Z13
-	VPBROADCASTD 20(AX), Z14
-	VPBROADCASTD 24(AX), Z15
-	VPBROADCASTD 28(AX), Z16
-	VPXORD       Z1, Z1, Z1
-	VPXORD       Z2, Z2, Z2
-	VPXORD       Z3, Z3, Z3
-	VPXORD       Z4, Z4, Z4
-	VPXORD       Z5, Z5, Z5
-	VPXORD       Z6, Z6, Z6
-	VPXORD       Z7, Z7, Z7
-	VPXORD       Z8, Z8, Z8
-	ADDQ         $+64, AX
-	MOVQ         $+4, R11
-	MOVQ         $+256, R12
-dwords:
-	LEAQ (R12)(R12*2), R13
-dword:
-	VMOVDQU64     (R9), Z20
-	PREFETCHT0    (CX)
-	VPCMPUB       $0x06, Z18, Z20, K1
-	VPCMPUB       $0x06, Z19, Z20, K2
-	VMOVDQU8.Z    Z17, K1, Z21
-	VPADDB        Z17, Z21, K2, Z21
-	VPDPBUSD.BCST (AX), Z21, Z0
-	VPDPBUSD.BCST 4(AX), Z21, Z10
-	VPDPBUSD.BCST 8(AX), Z21, Z11
-	VPDPBUSD.BCST 12(AX), Z21, Z12
-	VPDPBUSD.BCST 16(AX), Z21, Z13
-	VPDPBUSD.BCST 20(AX), Z21, Z14
-	VPDPBUSD.BCST 24(AX), Z21, Z15
-	VPDPBUSD.BCST 28(AX), Z21, Z16
-	VPADDB        Z20, Z20, Z21
-	VPADDB        Z20, Z21, Z21
-	VPCMPUB       $0x06, Z18, Z21, K1
-	VPCMPUB       $0x06, Z19, Z21, K2
-	VMOVDQU8.Z    Z17, K1, Z20
-	VPADDB        Z17, Z20, K2, Z20
-	VPDPBUSD.BCST (AX)(R12*1), Z20, Z1
-	VPDPBUSD.BCST 4(AX)(R12*1), Z20, Z2
-	VPDPBUSD.BCST 8(AX)(R12*1), Z20, Z3
-	VPDPBUSD.BCST 12(AX)(R12*1), Z20, Z4
-	VPDPBUSD.BCST 16(AX)(R12*1), Z20, Z5
-	VPDPBUSD.BCST 20(AX)(R12*1), Z20, Z6
-	VPDPBUSD.BCST 24(AX)(R12*1), Z20, Z7
-	VPDPBUSD.BCST 28(AX)(R12*1), Z20, Z8
-	VPADDB        Z21, Z21, Z20
-	VPADDB        Z21, Z20, Z20
-	VPCMPUB       $0x06, Z18, Z20, K1
-	VPCMPUB       $0x06, Z19, Z20, K2
-	VMOVDQU8.Z    Z17, K1, Z21
-	VPADDB        Z17, Z21, K2, Z21
-	VPDPBUSD.BCST (AX)(R12*2), Z21, Z0
-	VPDPBUSD.BCST 4(AX)(R12*2), Z21, Z10
-	VPDPBUSD.BCST 8(AX)(R12*2), Z21, Z11
-	VPDPBUSD.BCST 12(AX)(R12*2), Z21, Z12
-	VPDPBUSD.BCST 16(AX)(R12*2), Z21, Z13
-	VPDPBUSD.BCST 20(AX)(R12*2), Z21, Z14
-	VPDPBUSD.BCST 24(AX)(R12*2), Z21, Z15
-	VPDPBUSD.BCST 28(AX)(R12*2), Z21, Z16
-	VPADDB        Z20, Z20, Z21
-	VPADDB        Z20, Z21, Z21
-	VPCMPUB       $0x06, Z18, Z21, K1
-	VPCMPUB       $0x06, Z19, Z21, K2
-	VMOVDQU8.Z    Z17, K1, Z20
-	VPADDB        Z17, Z20, K2, Z20
-	VPDPBUSD.BCST (AX)(R13*1), Z20, Z1
-	VPDPBUSD.BCST 4(AX)(R13*1), Z20, Z2
-	VPDPBUSD.BCST 8(AX)(R13*1), Z20, Z3
-	VPDPBUSD.BCST 12(AX)(R13*1), Z20, Z4
-	VPDPBUSD.BCST 16(AX)(R13*1), Z20, Z5
-	VPDPBUSD.BCST 20(AX)(R13*1), Z20, Z6
-	VPDPBUSD.BCST 24(AX)(R13*1), Z20, Z7
-	VPDPBUSD.BCST 28(AX)(R13*1), Z20, Z8
-	VPADDB        Z21, Z21, Z20
-	VPADDB        Z21, Z20, Z20
-	VPCMPUB       $0x06, Z18, Z20, K1
-	VPCMPUB       $0x06, Z19, Z20, K2
-	VMOVDQU8.Z    Z17, K1, Z20
-	VPADDB        Z17, Z20, K2, Z20
-	VPDPBUSD.BCST (AX)(R12*4), Z20, Z0
-	VPDPBUSD.BCST 4(AX)(R12*4), Z20, Z10
-	VPDPBUSD.BCST 8(AX)(R12*4), Z20, Z11
-	VPDPBUSD.BCST 12(AX)(R12*4), Z20, Z12
-	VPDPBUSD.BCST 16(AX)(R12*4), Z20, Z13
-	VPDPBUSD.BCST 20(AX)(R12*4), Z20, Z14
-	VPDPBUSD.BCST 24(AX)(R12*4), Z20, Z15
-	VPDPBUSD.BCST 28(AX)(R12*4), Z20, Z16
-	ADDQ          $+256, R9
-	ADDQ          $+64, CX
-	ADDQ          $+64, AX
-	DECQ          R11
-	JNZ           dword
-	LEAQ          (AX)(R12*4), AX
-	MOVQ          $+2, R11
-	CMPQ          R12, $+128
-	MOVQ          $+128, R12
-	JNE           dwords
-	MOVQ          R9, R11
-	SUBQ          DX, R11
-	VPMOVZXWD     (R11), Z20
-	VPADDB        Z20, Z20, Z21
-	VPADDB        Z20, Z21, Z21
-	VPSLLD        $0x10, Z21, Z21
-	VPORD         Z21, Z20, Z20
-	VPCMPUB       $0x06, Z18, Z20, K1
-	VPCMPUB       $0x06, Z19, Z20, K2
-	VMOVDQU8.Z    Z17, K1, Z21
-	VPADDB        Z17, Z21, K2, Z21
-	VPDPBUSD.BCST (AX), Z21, Z0
-	VPDPBUSD.BCST 4(AX), Z21, Z10
-	VPDPBUSD.BCST 8(AX), Z21, Z11
-	VPDPBUSD.BCST 12(AX), Z21, Z12
-	VPDPBUSD.BCST 16(AX), Z21, Z13
-	VPDPBUSD.BCST 20(AX), Z21, Z14
-	VPDPBUSD.BCST 24(AX), Z21, Z15
-	VPDPBUSD.BCST 28(AX), Z21, Z16
-	VPADDB        Z20, Z20, Z21
-	VPADDB        Z20, Z21, Z21
-	VPADDB        Z21, Z21, Z20
-	VPADDB        Z21, Z20, Z20
-	VPCMPUB       $0x06, Z18, Z20, K1
-	VPCMPUB       $0x06, Z19, Z20, K2
-	VMOVDQU8.Z    Z17, K1, Z20
-	VPADDB        Z17, Z20, K2, Z20
-	VPDPBUSD.BCST 64(AX), Z20, Z1
-	VPDPBUSD.BCST 68(AX), Z20, Z2
-	VPDPBUSD.BCST 72(AX), Z20, Z3
-	VPDPBUSD.BCST 76(AX), Z20, Z4
-	VPDPBUSD.BCST 80(AX), Z20, Z5
-	VPDPBUSD.BCST 84(AX), Z20, Z6
-	VPDPBUSD.BCST 88(AX), Z20, Z7
-	VPDPBUSD.BCST 92(AX), Z20, Z8
-	PREFETCHT0    (CX)
-	ADDQ          $+128, R9
-	ADDQ          $+64, CX
-	ADDQ          $+128, AX
-	MOVQ          R9, R11
-	SUBQ          DX, R11
-	VCVTPH2PS     (R11), Z20
-	VPADDD        Z1, Z0, Z0
-	VPADDD        Z2, Z10, Z10
-	VPADDD        Z3, Z11, Z11
-	VPADDD        Z4, Z12, Z12
-	VPADDD        Z5, Z13, Z13
-	VPADDD        Z6, Z14, Z14
-	VPADDD        Z7, Z15, Z15
-	VPADDD        Z8, Z16, Z16
-	VCVTDQ2PS     Z0, Z0
-	VCVTDQ2PS     Z10, Z10
-	VCVTDQ2PS     Z11, Z11
-	VCVTDQ2PS     Z12, Z12
-	VCVTDQ2PS     Z13, Z13
-	VCVTDQ2PS     Z14, Z14
-	VCVTDQ2PS     Z15, Z15
-	VCVTDQ2PS     Z16, Z16
-	MOVQ          DI, R11
-	ANDQ          $-4, R11
-	ADDQ          scales+32(FP), R11
-	ADDQ          scaleStep+64(FP), DI
-	MOVQ          cols+48(FP), R12
-	MOVQ          scaleStride+40(FP), R13
-	VMULPS.BCST   (R11), Z20, Z21
-	VMULPS        Z21, Z0, Z0
-	VADDPS        (BX), Z0, Z0
-	VMOVUPS       Z0, (BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z20, Z0
-	VMULPS        Z0, Z10, Z10
-	VADDPS        64(BX), Z10, Z10
-	VMOVUPS       Z10, 64(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z20, Z0
-	VMULPS        Z0, Z11, Z11
-	VADDPS        128(BX), Z11, Z11
-	VMOVUPS       Z11, 128(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z20, Z0
-	VMULPS        Z0, Z12, Z12
-	VADDPS        192(BX), Z12, Z12
-	VMOVUPS       Z12, 192(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z20, Z0
-	VMULPS        Z0, Z13, Z13
-	VADDPS        256(BX), Z13, Z13
-	VMOVUPS       Z13, 256(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z20, Z0
-	VMULPS        Z0, Z14, Z14
-	VADDPS        320(BX), Z14, Z14
-	VMOVUPS       Z14, 320(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z20, Z0
-	VMULPS        Z0, Z15, Z15
-	VADDPS        384(BX), Z15, Z15
-	VMOVUPS       Z15, 384(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z20, Z0
-	VMULPS        Z0, Z16, Z16
-	VADDPS        448(BX), Z16, Z16
-	VMOVUPS       Z16, 448(BX)
-added:
-	ADDQ         $+128, R9
-	DECQ         R8
-	JNZ          block
-	VPBROADCASTD SI, Z0
-	VPCMPGTD     twobitLaneNumbers<>+0(SB), Z0, K1
-	MOVQ         dst+0(FP), AX
-	MOVQ         dstStride+8(FP), DI
-	MOVQ         cols+48(FP), R8
-	VMOVUPS      (BX), Z0
-	VMOVUPS      Z0, K1, (AX)
-	CMPQ         R8, $+1
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      64(BX), Z0
-	VMOVUPS      Z0, K1, (AX)
-	CMPQ         R8, $+2
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      128(BX), Z0
-	VMOVUPS      Z0, K1, (AX)
-	CMPQ         R8, $+3
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      192(BX), Z0
-	VMOVUPS      Z0, K1, (AX)
-	CMPQ         R8, $+4
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      256(BX), Z0
-	VMOVUPS      Z0, K1, (AX)
-	CMPQ         R8, $+5
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      320(BX), Z0
-	VMOVUPS      Z0, K1, (AX)
-	CMPQ         R8, $+6
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      384(BX), Z0
-	VMOVUPS      Z0, K1, (AX)
-	CMPQ         R8, $+7
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      448(BX), Z0
-	VMOVUPS      Z0, K1, (AX)
-stored:
-	ADDQ $+64, dst+0(FP)
-	ADDQ $+64, R10
-	ADDQ $+32, DX
-	SUBQ $+16, SI
-	JG   rows
-	VZEROUPPER
-	RET
-
-// func ternaryBatch12AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, rowBytes int, panel *int8, scales *float32, scale float32, cols int, tiles int)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, AVX512VNNI, CMOV, MMX+
-TEXT ·ternaryBatch12AVX512VNNI(SB), NOSPLIT, $0-80
-	VMOVDQU64 twobitMask0<>+0(SB), Z0
-	MOVQ      stride+24(FP), AX
-	LEAQ      (AX)(AX*2), DX
-	MOVQ      rowBytes+32(FP), CX
-	SHRQ      $0x02, CX
-	ANDQ      $+3, CX
-	MOVQ      $+1, BX
-	SHLQ      CL, BX
-	DECQ      BX
-	KMOVW     BX, K1
-tile:
-	MOVQ         panel+40(FP), CX
-	MOVQ         w+16(FP), DI
-	LEAQ         (DI)(AX*4), R8
-	LEAQ         (R8)(AX*4), R9
-	LEAQ         (R9)(AX*4), R10
-	LEAQ         (R10)(AX*4), SI
-	VPBROADCASTD (CX), Z1
-	VPBROADCASTD 4(CX), Z2
-	VPBROADCASTD 8(CX), Z3
-	VPBROADCASTD 12(CX), Z4
-	VPBROADCASTD 16(CX), Z5
-	VPBROADCASTD 20(CX), Z6
-	VPBROADCASTD 24(CX), Z7
-	VPBROADCASTD 28(CX), Z8
-	VPBROADCASTD 32(CX), Z9
-	VPBROADCASTD 36(CX), Z10
-	VPBROADCASTD 40(CX), Z11
-	VPBROADCASTD 44(CX), Z12
-	ADDQ         $+64, CX
-	MOVQ         rowBytes+32(FP), BX
-	SHRQ         $0x04, BX
-group:
-	DECQ         BX
-	JS           last
-	VMOVDQU32    (DI), X13
-	VINSERTI32X4 $0x01, (R8), Z13, Z13
-	VINSERTI32X4 $0x02, (R9), Z13, Z13
-	VINSERTI32X4 $0x03, (R10), Z13, Z13
-	PREFETCHT0   (SI)
-	VMOVDQU32    (DI)(AX*1), X14
-	VINSERTI32X4 $0x01, (R8)(AX*1), Z14, Z14
-	VINSERTI32X4 $0x02, (R9)(AX*1), Z14, Z14
-	VINSERTI32X4 $0x03, (R10)(AX*1), Z14, Z14
-	PREFETCHT0   64(SI)
-	VMOVDQU32    (DI)(AX*2), X15
-	VINSERTI32X4 $0x01, (R8)(AX*2), Z15, Z15
-	VINSERTI32X4 $0x02, (R9)(AX*2), Z15, Z15
-	VINSERTI32X4 $0x03, (R10)(AX*2), Z15, Z15
-	PREFETCHT0   128(SI)
-	VMOVDQU32    (DI)(DX*1), X16
-	VINSERTI32X4 $0x01, (R8)(DX*1), Z16, Z16
-	VINSERTI32X4 $0x02, (R9)(DX*1), Z16, Z16
-	VINSERTI32X4 $0x03, (R10)(DX*1), Z16, Z16
-	PREFETCHT0   192(SI)
-loaded:
-	VPUNPCKLDQ  Z14, Z13, Z17
-	VPUNPCKLDQ  Z16, Z15, Z19
-	VPUNPCKHDQ  Z14, Z13, Z20
-	VPUNPCKHDQ  Z16, Z15, Z21
-	VPUNPCKLQDQ Z19, Z17, Z18
-	VPUNPCKHQDQ Z19, Z17, Z17
-	VPUNPCKLQDQ Z21, Z20, Z19
-	VPUNPCKHQDQ Z21, Z20, Z20
-	MOVQ        $+4, R11
-shift:
-	VPANDD        Z0, Z18, Z21
-	VPDPBUSD.BCST (CX), Z21, Z1
-	VPDPBUSD.BCST 4(CX), Z21, Z2
-	VPDPBUSD.BCST 8(CX), Z21, Z3
-	VPDPBUSD.BCST 12(CX), Z21, Z4
-	VPDPBUSD.BCST 16(CX), Z21, Z5
-	VPDPBUSD.BCST 20(CX), Z21, Z6
-	VPDPBUSD.BCST 24(CX), Z21, Z7
-	VPDPBUSD.BCST 28(CX), Z21, Z8
-	VPDPBUSD.BCST 32(CX), Z21, Z9
-	VPDPBUSD.BCST 36(CX), Z21, Z10
-	VPDPBUSD.BCST 40(CX), Z21, Z11
-	VPDPBUSD.BCST 44(CX), Z21, Z12
-	VPSRLD        $0x02, Z18, Z18
-	VPANDD        Z0, Z17, Z21
-	VPDPBUSD.BCST 256(CX), Z21, Z1
-	VPDPBUSD.BCST 260(CX), Z21, Z2
-	VPDPBUSD.BCST 264(CX), Z21, Z3
-	VPDPBUSD.BCST 268(CX), Z21, Z4
-	VPDPBUSD.BCST 272(CX), Z21, Z5
-	VPDPBUSD.BCST 276(CX), Z21, Z6
-	VPDPBUSD.BCST 280(CX), Z21, Z7
-	VPDPBUSD.BCST 284(CX), Z21, Z8
-	VPDPBUSD.BCST 288(CX), Z21, Z9
-	VPDPBUSD.BCST 292(CX), Z21, Z10
-	VPDPBUSD.BCST 296(CX), Z21, Z11
-	VPDPBUSD.BCST 300(CX), Z21, Z12
-	VPSRLD        $0x02, Z17, Z17
-	VPANDD        Z0, Z19, Z21
-	VPDPBUSD.BCST 512(CX), Z21, Z1
-	VPDPBUSD.BCST 516(CX), Z21, Z2
-	VPDPBUSD.BCST 520(CX), Z21, Z3
-	VPDPBUSD.BCST 524(CX), Z21, Z4
-	VPDPBUSD.BCST 528(CX), Z21, Z5
-	VPDPBUSD.BCST 532(CX), Z21, Z6
-	VPDPBUSD.BCST 536(CX), Z21, Z7
-	VPDPBUSD.BCST 540(CX), Z21, Z8
-	VPDPBUSD.BCST 544(CX), Z21, Z9
-	VPDPBUSD.BCST 548(CX), Z21, Z10
-	VPDPBUSD.BCST 552(CX), Z21, Z11
-	VPDPBUSD.BCST 556(CX), Z21, Z12
-	VPSRLD        $0x02, Z19, Z19
-	VPANDD        Z0, Z20, Z21
-	VPDPBUSD.BCST 768(CX), Z21, Z1
-	VPDPBUSD.BCST 772(CX), Z21, Z2
-	VPDPBUSD.BCST 776(CX), Z21, Z3
-	VPDPBUSD.BCST 780(CX), Z21, Z4
-	VPDPBUSD.BCST 784(CX), Z21, Z5
-	VPDPBUSD.BCST 788(CX), Z21, Z6
-	VPDPBUSD.BCST 792(CX), Z21, Z7
-	VPDPBUSD.BCST 796(CX), Z21, Z8
-	VPDPBUSD.BCST 800(CX), Z21, Z9
-	VPDPBUSD.BCST 804(CX), Z21, Z10
-	VPDPBUSD.BCST 808(CX), Z21, Z11
-	VPDPBUSD.BCST 812(CX), Z21, Z12
-	VPSRLD        $0x02, Z20, Z20
-	ADDQ          $+64, CX
-	DECQ          R11
-	JNZ           shift
-	ADDQ          $+768, CX
-	ADDQ          $+256, SI
-	ADDQ          $+16, DI
-	ADDQ          $+16, R8
-	ADDQ          $+16, R9
-	ADDQ          $+16, R10
-	JMP           group
-last:
-	CMPQ         BX, $-1
-	JNE          finish
-	KTESTW       K1, K1
-	JZ           finish
-	VMOVDQU32.Z  (DI), K1, X13
-	VMOVDQU32.Z  (R8), K1, X14
-	VINSERTI32X4 $0x01, X14, Z13, Z13
-	VMOVDQU32.Z  (R9), K1, X14
-	VINSERTI32X4 $0x02, X14, Z13, Z13
-	VMOVDQU32.Z  (R10), K1, X14
-	VINSERTI32X4 $0x03, X14, Z13, Z13
-	VMOVDQU32.Z  (DI)(AX*1), K1, X14
-	VMOVDQU32.Z  (R8)(AX*1), K1, X15
-	VINSERTI32X4 $0x01, X15, Z14, Z14
-	VMOVDQU32.Z  (R9)(AX*1), K1, X15
-	VINSERTI32X4 $0x02, X15, Z14, Z14
-	VMOVDQU32.Z  (R10)(AX*1), K1, X15
-	VINSERTI32X4 $0x03, X15, Z14, Z14
-	VMOVDQU32.Z  (DI)(AX*2), K1, X15
-	VMOVDQU32.Z  (R8)(AX*2), K1, X16
-	VINSERTI32X4 $0x01, X16, Z15, Z15
-	VMOVDQU32.Z  (R9)(AX*2), K1, X16
-	VINSERTI32X4 $0x02, X16, Z15, Z15
-	VMOVDQU32.Z  (R10)(AX*2), K1, X16
-	VINSERTI32X4 $0x03, X16, Z15, Z15
-	VMOVDQU32.Z  (DI)(DX*1), K1, X16
-	VMOVDQU32.Z  (R8)(DX*1), K1, X17
-	VINSERTI32X4 $0x01, X17, Z16, Z16
-	VMOVDQU32.Z  (R9)(DX*1), K1, X17
-	VINSERTI32X4 $0x02, X17, Z16, Z16
-	VMOVDQU32.Z  (R10)(DX*1), K1, X17
-	VINSERTI32X4 $0x03, X17, Z16, Z16
-	JMP          loaded
-finish:
-	VCVTDQ2PS    Z1, Z1
-	VCVTDQ2PS    Z2, Z2
-	VCVTDQ2PS    Z3, Z3
-	VCVTDQ2PS    Z4, Z4
-	VCVTDQ2PS    Z5, Z5
-	VCVTDQ2PS    Z6, Z6
-	VCVTDQ2PS    Z7, Z7
-	VCVTDQ2PS    Z8, Z8
-	VCVTDQ2PS    Z9, Z9
-	VCVTDQ2PS    Z10, Z10
-	VCVTDQ2PS    Z11, Z11
-	VCVTDQ2PS    Z12, Z12
-	MOVQ         scales+48(FP), CX
-	VMOVSS       scale+56(FP), X13
-	VPXORD       Z22, Z22, Z22
-	MOVQ         $+1, BX
-	MOVQ         $+65535, SI
-	TESTQ        AX, AX
-	CMOVQNE      SI, BX
-	KMOVW        BX, K2
-	MOVQ         dst+0(FP), BX
-	MOVQ         dstStride+8(FP), SI
-	MOVQ         cols+64(FP), DI
-	VMULSS       (CX), X13, X17
-	VBROADCASTSS X17, Z17
-	VMULPS       Z17, Z1, Z1
-	VADDPS       Z22, Z1, Z1
-	VMOVUPS      Z1, K2, (BX)
-	CMPQ         DI, $+1
-	JLE          stored
-	ADDQ         SI, BX
-	VMULSS       4(CX), X13, X17
-	VBROADCASTSS X17, Z17
-	VMULPS       Z17, Z2, Z2
-	VADDPS       Z22, Z2, Z2
-	VMOVUPS      Z2, K2, (BX)
-	CMPQ         DI, $+2
-	JLE          stored
-	ADDQ         SI, BX
-	VMULSS       8(CX), X13, X17
-	VBROADCASTSS X17, Z17
-	VMULPS       Z17, Z3, Z3
-	VADDPS       Z22, Z3, Z3
-	VMOVUPS      Z3, K2, (BX)
-	CMPQ         DI, $+3
-	JLE          stored
-	ADDQ         SI, BX
-	VMULSS       12(CX), X13, X17
-	VBROADCASTSS X17, Z17
-	VMULPS       Z17, Z4, Z4
-	VADDPS       Z22, Z4, Z4
-	VMOVUPS      Z4, K2, (BX)
-	CMPQ         DI, $+4
-	JLE          stored
-	ADDQ         SI, BX
-	VMULSS       16(CX), X13, X17
-	VBROADCASTSS X17, Z17
-	VMULPS       Z17, Z5, Z5
-	VADDPS       Z22, Z5, Z5
-	VMOVUPS      Z5, K2, (BX)
-	CMPQ         DI, $+5
-	JLE          stored
-	ADDQ         SI, BX
-	VMULSS       20(CX), X13, X17
-	VBROADCASTSS X17, Z17
-	VMULPS       Z17, Z6, Z6
-	VADDPS       Z22, Z6, Z6
-	VMOVUPS      Z6, K2, (BX)
-	CMPQ         DI, $+6
-	JLE          stored
-	ADDQ         SI, BX
-	VMULSS       24(CX), X13, X17
-	VBROADCASTSS X17, Z17
-	VMULPS       Z17, Z7, Z7
-	VADDPS       Z22, Z7, Z7
-	VMOVUPS      Z7, K2, (BX)
-	CMPQ         DI, $+7
-	JLE          stored
-	ADDQ         SI, BX
-	VMULSS       28(CX), X13, X17
-	VBROADCASTSS X17, Z17
-	VMULPS       Z17, Z8, Z8
-	VADDPS       Z22, Z8, Z8
-	VMOVUPS      Z8, K2, (BX)
-	CMPQ         DI, $+8
-	JLE          stored
-	ADDQ         SI, BX
-	VMULSS       32(CX), X13, X17
-	VBROADCASTSS X17, Z17
-	VMULPS       Z17, Z9, Z9
-	VADDPS       Z22, Z9, Z9
-	VMOVUPS      Z9, K2, (BX)
-	CMPQ         DI, $+9
-	JLE          stored
-	ADDQ         SI, BX
-	VMULSS       36(CX), X13, X17
-	VBROADCASTSS X17, Z17
-	VMULPS       Z17, Z10, Z10
-	VADDPS       Z22, Z10, Z10
-	VMOVUPS      Z10, K2, (BX)
-	CMPQ         DI, $+10
-	JLE          stored
-	ADDQ         SI, BX
-	VMULSS       40(CX), X13, X17
-	VBROADCASTSS X17, Z17
-	VMULPS       Z17, Z11, Z11
-	VADDPS       Z22, Z11, Z11
-	VMOVUPS      Z11, K2, (BX)
-	CMPQ         DI, $+11
-	JLE          stored
-	ADDQ         SI, BX
-	VMULSS       44(CX), X13, X17
-	VBROADCASTSS X17, Z17
-	VMULPS       Z17, Z12, Z12
-	VADDPS       Z22, Z12, Z12
-	VMOVUPS      Z12, K2, (BX)
-stored:
-	MOVQ AX, CX
-	SHLQ $0x04, CX
-	ADDQ CX, w+16(FP)
-	ADDQ $+64, dst+0(FP)
-	DECQ tiles+72(FP)
-	JNZ  tile
-	VZEROUPPER
-	RET
-
-// func blocksBatch12AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int, groups int, gap int, scaleAt int, scaleStep int)
-// Requires: AVX, AVX512F, AVX512VL, AVX512VNNI, CMOV, MMX+
-TEXT ·blocksBatch12AVX512VNNI(SB), $896-112
-	VMOVDQU64 twobitMask0<>+0(SB), Z0
-	MOVQ      stride+24(FP), BX
-	LEAQ      (BX)(BX*2), SI
-	LEAQ      63(SP), R11
-	ANDQ      $-64, R11
-	ADDQ      $+16, gap+88(FP)
-tile:
-	MOVQ    panel+40(FP), AX
-	MOVQ    w+16(FP), DI
-	LEAQ    (DI)(BX*4), R8
-	LEAQ    (R8)(BX*4), R9
-	LEAQ    (R9)(BX*4), R10
-	LEAQ    (R10)(BX*4), DX
-	VPXORD  Z17, Z17, Z17
-	VMOVUPS Z17, (R11)
-	VMOVUPS Z17, 64(R11)
-	VMOVUPS Z17, 128(R11)
-	VMOVUPS Z17, 192(R11)
-	VMOVUPS Z17, 256(R11)
-	VMOVUPS Z17, 320(R11)
-	VMOVUPS Z17, 384(R11)
-	VMOVUPS Z17, 448(R11)
-	VMOVUPS Z17, 512(R11)
-	VMOVUPS Z17, 576(R11)
-	VMOVUPS Z17, 640(R11)
-	VMOVUPS Z17, 704(R11)
-	XORQ    R12, R12
-	MOVQ    blocks+32(FP), CX
-block:
-	VPBROADCASTD (AX), Z1
-	VPBROADCASTD 4(AX), Z2
-	VPBROADCASTD 8(AX), Z3
-	VPBROADCASTD 12(AX), Z4
-	VPBROADCASTD 16(AX), Z5
-	VPBROADCASTD 20(AX), Z6
-	VPBROADCASTD 24(AX), Z7
-	VPBROADCASTD 28(AX), Z8
-	VPBROADCASTD 32(AX), Z9
-	VPBROADCASTD 36(AX), Z10
-	VPBROADCASTD 40(AX), Z11
-	VPBROADCASTD 44(AX), Z12
-	ADDQ         $+64, AX
-	MOVQ         scaleAt+96(FP), R13
-	MOVWLZX      (DI)(R13*1), R14
-	MOVW         R14, 768(R11)
-	MOVWLZX      (R8)(R13*1), R14
-	MOVW         R14, 776(R11)
-	MOVWLZX      (R9)(R13*1), R14
-	MOVW         R14, 784(R11)
-	MOVWLZX      (R10)(R13*1), R14
-	MOVW         R14, 792(R11)
-	ADDQ         BX, R13
-	MOVWLZX      (DI)(R13*1), R14
-	MOVW         R14, 770(R11)
-	MOVWLZX      (R8)(R13*1), R14
-	MOVW         R14, 778(R11)
-	MOVWLZX      (R9)(R13*1), R14
-	MOVW         R14, 786(R11)
-	MOVWLZX      (R10)(R13*1), R14
-	MOVW         R14, 794(R11)
-	ADDQ         BX, R13
-	MOVWLZX      (DI)(R13*1), R14
-	MOVW         R14, 772(R11)
-	MOVWLZX      (R8)(R13*1), R14
-	MOVW         R14, 780(R11)
-	MOVWLZX      (R9)(R13*1), R14
-	MOVW         R14, 788(R11)
-	MOVWLZX      (R10)(R13*1), R14
-	MOVW         R14, 796(R11)
-	ADDQ         BX, R13
-	MOVWLZX      (DI)(R13*1), R14
-	MOVW         R14, 774(R11)
-	MOVWLZX      (R8)(R13*1), R14
-	MOVW         R14, 782(R11)
-	MOVWLZX      (R9)(R13*1), R14
-	MOVW         R14, 790(R11)
-	MOVWLZX      (R10)(R13*1), R14
-	MOVW         R14, 798(R11)
-	MOVQ         groups+80(FP), R13
-group:
-	VMOVDQU32    (DI), X13
-	VINSERTI32X4 $0x01, (R8), Z13, Z13
-	VINSERTI32X4 $0x02, (R9), Z13, Z13
-	VINSERTI32X4 $0x03, (R10), Z13, Z13
-	PREFETCHT0   (DX)
-	VMOVDQU32    (DI)(BX*1), X14
-	VINSERTI32X4 $0x01, (R8)(BX*1), Z14, Z14
-	VINSERTI32X4 $0x02, (R9)(BX*1), Z14, Z14
-	VINSERTI32X4 $0x03, (R10)(BX*1), Z14, Z14
-	PREFETCHT0   64(DX)
-	VMOVDQU32    (DI)(BX*2), X15
-	VINSERTI32X4 $0x01, (R8)(BX*2), Z15, Z15
-	VINSERTI32X4 $0x02, (R9)(BX*2), Z15, Z15
-	VINSERTI32X4 $0x03, (R10)(BX*2), Z15, Z15
-	PREFETCHT0   128(DX)
-	VMOVDQU32    (DI)(SI*1), X16
-	VINSERTI32X4 $0x01, (R8)(SI*1), Z16, Z16
-	VINSERTI32X4 $0x02, (R9)(SI*1), Z16, Z16
-	VINSERTI32X4 $0x03, (R10)(SI*1), Z16, Z16
-	PREFETCHT0   192(DX)
-	VPUNPCKLDQ   Z14, Z13, Z18
-	VPUNPCKLDQ   Z16, Z15, Z20
-	VPUNPCKHDQ   Z14, Z13, Z21
-	VPUNPCKHDQ   Z16, Z15, Z22
-	VPUNPCKLQDQ  Z20, Z18, Z19
-	VPUNPCKHQDQ  Z20, Z18, Z18
-	VPUNPCKLQDQ  Z22, Z21, Z20
-	VPUNPCKHQDQ  Z22, Z21, Z21
-	MOVQ         $+4, R14
-shift:
-	VPANDD        Z0, Z19, Z22
-	VPDPBUSD.BCST (AX), Z22, Z1
-	VPDPBUSD.BCST 4(AX), Z22, Z2
-	VPDPBUSD.BCST 8(AX), Z22, Z3
-	VPDPBUSD.BCST 12(AX), Z22, Z4
-	VPDPBUSD.BCST 16(AX), Z22, Z5
-	VPDPBUSD.BCST 20(AX), Z22, Z6
-	VPDPBUSD.BCST 24(AX), Z22, Z7
-	VPDPBUSD.BCST 28(AX), Z22, Z8
-	VPDPBUSD.BCST 32(AX), Z22, Z9
-	VPDPBUSD.BCST 36(AX), Z22, Z10
-	VPDPBUSD.BCST 40(AX), Z22, Z11
-	VPDPBUSD.BCST 44(AX), Z22, Z12
-	VPSRLD        $0x02, Z19, Z19
-	VPANDD        Z0, Z18, Z22
-	VPDPBUSD.BCST 256(AX), Z22, Z1
-	VPDPBUSD.BCST 260(AX), Z22, Z2
-	VPDPBUSD.BCST 264(AX), Z22, Z3
-	VPDPBUSD.BCST 268(AX), Z22, Z4
-	VPDPBUSD.BCST 272(AX), Z22, Z5
-	VPDPBUSD.BCST 276(AX), Z22, Z6
-	VPDPBUSD.BCST 280(AX), Z22, Z7
-	VPDPBUSD.BCST 284(AX), Z22, Z8
-	VPDPBUSD.BCST 288(AX), Z22, Z9
-	VPDPBUSD.BCST 292(AX), Z22, Z10
-	VPDPBUSD.BCST 296(AX), Z22, Z11
-	VPDPBUSD.BCST 300(AX), Z22, Z12
-	VPSRLD        $0x02, Z18, Z18
-	VPANDD        Z0, Z20, Z22
-	VPDPBUSD.BCST 512(AX), Z22, Z1
-	VPDPBUSD.BCST 516(AX), Z22, Z2
-	VPDPBUSD.BCST 520(AX), Z22, Z3
-	VPDPBUSD.BCST 524(AX), Z22, Z4
-	VPDPBUSD.BCST 528(AX), Z22, Z5
-	VPDPBUSD.BCST 532(AX), Z22, Z6
-	VPDPBUSD.BCST 536(AX), Z22, Z7
-	VPDPBUSD.BCST 540(AX), Z22, Z8
-	VPDPBUSD.BCST 544(AX), Z22, Z9
-	VPDPBUSD.BCST 548(AX), Z22, Z10
-	VPDPBUSD.BCST 552(AX), Z22, Z11
-	VPDPBUSD.BCST 556(AX), Z22, Z12
-	VPSRLD        $0x02, Z20, Z20
-	VPANDD        Z0, Z21, Z22
-	VPDPBUSD.BCST 768(AX), Z22, Z1
-	VPDPBUSD.BCST 772(AX), Z22, Z2
-	VPDPBUSD.BCST 776(AX), Z22, Z3
-	VPDPBUSD.BCST 780(AX), Z22, Z4
-	VPDPBUSD.BCST 784(AX), Z22, Z5
-	VPDPBUSD.BCST 788(AX), Z22, Z6
-	VPDPBUSD.BCST 792(AX), Z22, Z7
-	VPDPBUSD.BCST 796(AX), Z22, Z8
-	VPDPBUSD.BCST 800(AX), Z22, Z9
-	VPDPBUSD.BCST 804(AX), Z22, Z10
-	VPDPBUSD.BCST 808(AX), Z22, Z11
-	VPDPBUSD.BCST 812(AX), Z22, Z12
-	VPSRLD        $0x02, Z21, Z21
-	ADDQ          $+64, AX
-	DECQ          R14
-	JNZ           shift
-	ADDQ          $+768, AX
-	ADDQ          $+256, DX
-	DECQ          R13
-	JNZ           more
-	VCVTPH2PS     768(R11), Z18
-	MOVQ          gap+88(FP), R13
-	ADDQ          R13, DI
-	ADDQ          R13, R8
-	ADDQ          R13, R9
-	ADDQ          R13, R10
-	VCVTDQ2PS     Z1, Z1
-	VCVTDQ2PS     Z2, Z2
-	VCVTDQ2PS     Z3, Z3
-	VCVTDQ2PS     Z4, Z4
-	VCVTDQ2PS     Z5, Z5
-	VCVTDQ2PS     Z6, Z6
-	VCVTDQ2PS     Z7, Z7
-	VCVTDQ2PS     Z8, Z8
-	VCVTDQ2PS     Z9, Z9
-	VCVTDQ2PS     Z10, Z10
-	VCVTDQ2PS     Z11, Z11
-	VCVTDQ2PS     Z12, Z12
-	MOVQ          R12, R13
-	ANDQ          $-4, R13
-	ADDQ          scales+48(FP), R13
-	ADDQ          scaleStep+104(FP), R12
-	MOVQ          cols+64(FP), R14
-	MOVQ          scaleStride+56(FP), R15
-	VMULPS.BCST   (R13), Z18, Z19
-	VMULPS        Z19, Z1, Z1
-	VADDPS        (R11), Z1, Z1
-	VMOVUPS       Z1, (R11)
-	DECQ          R14
-	JZ            added
-	ADDQ          R15, R13
-	VMULPS.BCST   (R13), Z18, Z1
-	VMULPS        Z1, Z2, Z2
-	VADDPS        64(R11), Z2, Z2
-	VMOVUPS       Z2, 64(R11)
-	DECQ          R14
-	JZ            added
-	ADDQ          R15, R13
-	VMULPS.BCST   (R13), Z18, Z1
-	VMULPS        Z1, Z3, Z3
-	VADDPS        128(R11), Z3, Z3
-	VMOVUPS       Z3, 128(R11)
-	DECQ          R14
-	JZ            added
-	ADDQ          R15, R13
-	VMULPS.BCST   (R13), Z18, Z1
-	VMULPS        Z1, Z4, Z4
-	VADDPS        192(R11), Z4, Z4
-	VMOVUPS       Z4, 192(R11)
-	DECQ          R14
-	JZ            added
-	ADDQ          R15, R13
-	VMULPS.BCST   (R13), Z18, Z1
-	VMULPS        Z1, Z5, Z5
-	VADDPS        256(R11), Z5, Z5
-	VMOVUPS       Z5, 256(R11)
-	DECQ          R14
-	JZ            added
-	ADDQ          R15, R13
-	VMULPS.BCST   (R13), Z18, Z1
-	VMULPS        Z1, Z6, Z6
-	VADDPS        320(R11), Z6, Z6
-	VMOVUPS       Z6, 320(R11)
-	DECQ          R14
-	JZ            added
-	ADDQ          R15, R13
-	VMULPS.BCST   (R13), Z18, Z1
-	VMULPS        Z1, Z7, Z7
-	VADDPS        384(R11), Z7, Z7
-	VMOVUPS       Z7, 384(R11)
-	DECQ          R14
-	JZ            added
-	ADDQ          R15, R13
-	VMULPS.BCST   (R13), Z18, Z1
-	VMULPS        Z1, Z8, Z8
-	VADDPS        448(R11), Z8, Z8
-	VMOVUPS       Z8, 448(R11)
-	DECQ          R14
-	JZ            added
-	ADDQ          R15, R13
-	VMULPS.BCST   (R13), Z18, Z1
-	VMULPS        Z1, Z9, Z9
-	VADDPS        512(R11), Z9, Z9
-	VMOVUPS       Z9, 512(R11)
-	DECQ          R14
-	JZ            added
-	ADDQ          R15, R13
-	VMULPS.BCST   (R13), Z18, Z1
-	VMULPS        Z1, Z10, Z10
-	VADDPS        576(R11), Z10, Z10
-	VMOVUPS       Z10, 576(R11)
-	DECQ          R14
-	JZ            added
-	ADDQ          R15, R13
-	VMULPS.BCST   (R13), Z18, Z1
-	VMULPS        Z1, Z11, Z11
-	VADDPS        640(R11), Z11, Z11
-	VMOVUPS       Z11, 640(R11)
-	DECQ          R14
-	JZ            added
-	ADDQ          R15, R13
-	VMULPS.BCST   (R13), Z18, Z1
-	VMULPS        Z1, Z12, Z12
-	VADDPS        704(R11), Z12, Z12
-	VMOVUPS       Z12, 704(R11)
-added:
-	DECQ    CX
-	JNZ     block
-	MOVQ    $+1, AX
-	MOVQ    $+65535, CX
-	TESTQ   BX, BX
-	CMOVQNE CX, AX
-	KMOVW   AX, K1
-	MOVQ    dst+0(FP), AX
-	MOVQ    dstStride+8(FP), CX
-	MOVQ    cols+64(FP), DX
-	VMOVUPS (R11), Z1
-	VMOVUPS Z1, K1, (AX)
-	CMPQ    DX, $+1
-	JLE     stored
-	ADDQ    CX, AX
-	VMOVUPS 64(R11), Z1
-	VMOVUPS Z1, K1, (AX)
-	CMPQ    DX, $+2
-	JLE     stored
-	ADDQ    CX, AX
-	VMOVUPS 128(R11), Z1
-	VMOVUPS Z1, K1, (AX)
-	CMPQ    DX, $+3
-	JLE     stored
-	ADDQ    CX, AX
-	VMOVUPS 192(R11), Z1
-	VMOVUPS Z1, K1, (AX)
-	CMPQ    DX, $+4
-	JLE     stored
-	ADDQ    CX, AX
-	VMOVUPS 256(R11), Z1
-	VMOVUPS Z1, K1, (AX)
-	CMPQ    DX, $+5
-	JLE     stored
-	ADDQ    CX, AX
-	VMOVUPS 320(R11), Z1
-	VMOVUPS Z1, K1, (AX)
-	CMPQ    DX, $+6
-	JLE     stored
-	ADDQ    CX, AX
-	VMOVUPS 384(R11), Z1
-	VMOVUPS Z1, K1, (AX)
-	CMPQ    DX, $+7
-	JLE     stored
-	ADDQ    CX, AX
-	VMOVUPS 448(R11), Z1
-	VMOVUPS Z1, K1, (AX)
-	CMPQ    DX, $+8
-	JLE     stored
-	ADDQ    CX, AX
-	VMOVUPS 512(R11), Z1
-	VMOVUPS Z1, K1, (AX)
-	CMPQ    DX, $+9
-	JLE     stored
-	ADDQ    CX, AX
-	VMOVUPS 576(R11), Z1
-	VMOVUPS Z1, K1, (AX)
-	CMPQ    DX, $+10
-	JLE     stored
-	ADDQ    CX, AX
-	VMOVUPS 640(R11), Z1
-	VMOVUPS Z1, K1, (AX)
-	CMPQ    DX, $+11
-	JLE     stored
-	ADDQ    CX, AX
-	VMOVUPS 704(R11), Z1
-	VMOVUPS Z1, K1, (AX)
-stored:
-	MOVQ BX, AX
-	SHLQ $0x04, AX
-	ADDQ AX, w+16(FP)
-	ADDQ $+64, dst+0(FP)
-	DECQ tiles+72(FP)
-	JNZ  tile
-	VZEROUPPER
-	RET
-more:
-	ADDQ $+16, DI
-	ADDQ $+16, R8
-	ADDQ $+16, R9
-	ADDQ $+16, R10
-	JMP  group
-
-// func codes64Batch12AVX512VNNI(dst *float32, dstStride int, data *byte, panel *int8, scales *float32, scaleStride int, cols int, blocks int, groups int, scaleStep int, rows int)
-// Requires: AVX, AVX512F, AVX512VNNI, MMX+
-TEXT ·codes64Batch12AVX512VNNI(SB), $832-88
-	VMOVDQU64 twobitMask0<>+0(SB), Z0
-	MOVQ      groups+64(FP), AX
-	SHLQ      $0x0a, AX
-	LEAQ      63(SP), BX
-	ANDQ      $-64, BX
-	XORQ      DX, DX
-	MOVQ      rows+80(FP), SI
-	MOVQ      data+16(FP), R10
-	MOVQ      AX, CX
-	ADDQ      $+128, CX
-	IMULQ     blocks+56(FP), CX
-	ADDQ      R10, CX
-rows:
-	MOVQ    R10, R9
-	MOVQ    panel+24(FP), AX
-	VPXORD  Z13, Z13, Z13
-	VMOVUPS Z13, (BX)
-	VMOVUPS Z13, 64(BX)
-	VMOVUPS Z13, 128(BX)
-	VMOVUPS Z13, 192(BX)
-	VMOVUPS Z13, 256(BX)
-	VMOVUPS Z13, 320(BX)
-	VMOVUPS Z13, 384(BX)
-	VMOVUPS Z13, 448(BX)
-	VMOVUPS Z13, 512(BX)
-	VMOVUPS Z13, 576(BX)
-	VMOVUPS Z13, 640(BX)
-	VMOVUPS Z13, 704(BX)
-	XORQ    DI, DI
-	MOVQ    blocks+56(FP), R8
-block:
-	VPBROADCASTD (AX), Z1
-	VPBROADCASTD 4(AX), Z2
-	VPBROADCASTD 8(AX), Z3
-	VPBROADCASTD 12(AX), Z4
-	VPBROADCASTD 16(AX), Z5
-	VPBROADCASTD 20(AX), Z6
-	VPBROADCASTD 24(AX), Z7
-	VPBROADCASTD 28(AX), Z8
-	VPBROADCASTD 32(AX), Z9
-	VPBROADCASTD 36(AX), Z10
-	VPBROADCASTD 40(AX), Z11
-	VPBROADCASTD 44(AX), Z12
-	ADDQ         $+64, AX
-	MOVQ         groups+64(FP), R11
-	SHLQ         $0x02, R11
-dword:
-	VMOVDQU64     (R9), Z14
-	PREFETCHT0    (CX)
-	VPANDD        Z0, Z14, Z15
-	VPDPBUSD.BCST (AX), Z15, Z1
-	VPDPBUSD.BCST 4(AX), Z15, Z2
-	VPDPBUSD.BCST 8(AX), Z15, Z3
-	VPDPBUSD.BCST 12(AX), Z15, Z4
-	VPDPBUSD.BCST 16(AX), Z15, Z5
-	VPDPBUSD.BCST 20(AX), Z15, Z6
-	VPDPBUSD.BCST 24(AX), Z15, Z7
-	VPDPBUSD.BCST 28(AX), Z15, Z8
-	VPDPBUSD.BCST 32(AX), Z15, Z9
-	VPDPBUSD.BCST 36(AX), Z15, Z10
-	VPDPBUSD.BCST 40(AX), Z15, Z11
-	VPDPBUSD.BCST 44(AX), Z15, Z12
-	VPSRLD        $0x02, Z14, Z15
-	VPANDD        Z0, Z15, Z15
-	VPDPBUSD.BCST 64(AX), Z15, Z1
-	VPDPBUSD.BCST 68(AX), Z15, Z2
-	VPDPBUSD.BCST 72(AX), Z15, Z3
-	VPDPBUSD.BCST 76(AX), Z15, Z4
-	VPDPBUSD.BCST 80(AX), Z15, Z5
-	VPDPBUSD.BCST 84(AX), Z15, Z6
-	VPDPBUSD.BCST 88(AX), Z15, Z7
-	VPDPBUSD.BCST 92(AX), Z15, Z8
-	VPDPBUSD.BCST 96(AX), Z15, Z9
-	VPDPBUSD.BCST 100(AX), Z15, Z10
-	VPDPBUSD.BCST 104(AX), Z15, Z11
-	VPDPBUSD.BCST 108(AX), Z15, Z12
-	VPSRLD        $0x04, Z14, Z15
-	VPANDD        Z0, Z15, Z15
-	VPDPBUSD.BCST 128(AX), Z15, Z1
-	VPDPBUSD.BCST 132(AX), Z15, Z2
-	VPDPBUSD.BCST 136(AX), Z15, Z3
-	VPDPBUSD.BCST 140(AX), Z15, Z4
-	VPDPBUSD.BCST 144(AX), Z15, Z5
-	VPDPBUSD.BCST 148(AX), Z15, Z6
-	VPDPBUSD.BCST 152(AX), Z15, Z7
-	VPDPBUSD.BCST 156(AX), Z15, Z8
-	VPDPBUSD.BCST 160(AX), Z15, Z9
-	VPDPBUSD.BCST 164(AX), Z15, Z10
-	VPDPBUSD.BCST 168(AX), Z15, Z11
-	VPDPBUSD.BCST 172(AX), Z15, Z12
-	VPSRLD        $0x06, Z14, Z14
-	VPANDD        Z0, Z14, Z14
-	VPDPBUSD.BCST 192(AX), Z14, Z1
-	VPDPBUSD.BCST 196(AX), Z14, Z2
-	VPDPBUSD.BCST 200(AX), Z14, Z3
-	VPDPBUSD.BCST 204(AX), Z14, Z4
-	VPDPBUSD.BCST 208(AX), Z14, Z5
-	VPDPBUSD.BCST 212(AX), Z14, Z6
-	VPDPBUSD.BCST 216(AX), Z14, Z7
-	VPDPBUSD.BCST 220(AX), Z14, Z8
-	VPDPBUSD.BCST 224(AX), Z14, Z9
-	VPDPBUSD.BCST 228(AX), Z14, Z10
-	VPDPBUSD.BCST 232(AX), Z14, Z11
-	VPDPBUSD.BCST 236(AX), Z14, Z12
-	ADDQ          $+256, R9
-	ADDQ          $+64, CX
-	ADDQ          $+256, AX
-	DECQ          R11
-	JNZ           dword
-	MOVQ          R9, R11
-	SUBQ          DX, R11
-	VCVTPH2PS     (R11), Z14
-	VCVTDQ2PS     Z1, Z1
-	VCVTDQ2PS     Z2, Z2
-	VCVTDQ2PS     Z3, Z3
-	VCVTDQ2PS     Z4, Z4
-	VCVTDQ2PS     Z5, Z5
-	VCVTDQ2PS     Z6, Z6
-	VCVTDQ2PS     Z7, Z7
-	VCVTDQ2PS     Z8, Z8
-	VCVTDQ2PS     Z9, Z9
-	VCVTDQ2PS     Z10, Z10
-	VCVTDQ2PS     Z11, Z11
-	VCVTDQ2PS     Z12, Z12
-	MOVQ          DI, R11
-	ANDQ          $-4, R11
-	ADDQ          scales+32(FP), R11
-	ADDQ          scaleStep+72(FP), DI
-	MOVQ          cols+48(FP), R12
-	MOVQ          scaleStride+40(FP), R13
-	VMULPS.BCST   (R11), Z14, Z15
-	VMULPS        Z15, Z1, Z1
-	VADDPS        (BX), Z1, Z1
-	VMOVUPS       Z1, (BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z14, Z1
-	VMULPS        Z1, Z2, Z2
-	VADDPS        64(BX), Z2, Z2
-	VMOVUPS       Z2, 64(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z14, Z1
-	VMULPS        Z1, Z3, Z3
-	VADDPS        128(BX), Z3, Z3
-	VMOVUPS       Z3, 128(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z14, Z1
-	VMULPS        Z1, Z4, Z4
-	VADDPS        192(BX), Z4, Z4
-	VMOVUPS       Z4, 192(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z14, Z1
-	VMULPS        Z1, Z5, Z5
-	VADDPS        256(BX), Z5, Z5
-	VMOVUPS       Z5, 256(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z14, Z1
-	VMULPS        Z1, Z6, Z6
-	VADDPS        320(BX), Z6, Z6
-	VMOVUPS       Z6, 320(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z14, Z1
-	VMULPS        Z1, Z7, Z7
-	VADDPS        384(BX), Z7, Z7
-	VMOVUPS       Z7, 384(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z14, Z1
-	VMULPS        Z1, Z8, Z8
-	VADDPS        448(BX), Z8, Z8
-	VMOVUPS       Z8, 448(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z14, Z1
-	VMULPS        Z1, Z9, Z9
-	VADDPS        512(BX), Z9, Z9
-	VMOVUPS       Z9, 512(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z14, Z1
-	VMULPS        Z1, Z10, Z10
-	VADDPS        576(BX), Z10, Z10
-	VMOVUPS       Z10, 576(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z14, Z1
-	VMULPS        Z1, Z11, Z11
-	VADDPS        640(BX), Z11, Z11
-	VMOVUPS       Z11, 640(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z14, Z1
-	VMULPS        Z1, Z12, Z12
-	VADDPS        704(BX), Z12, Z12
-	VMOVUPS       Z12, 704(BX)
-added:
-	ADDQ         $+128, R9
-	DECQ         R8
-	JNZ          block
-	VPBROADCASTD SI, Z1
-	VPCMPGTD     twobitLaneNumbers<>+0(SB), Z1, K1
-	MOVQ         dst+0(FP), AX
-	MOVQ         dstStride+8(FP), DI
-	MOVQ         cols+48(FP), R8
-	VMOVUPS      (BX), Z1
-	VMOVUPS      Z1, K1, (AX)
-	CMPQ         R8, $+1
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      64(BX), Z1
-	VMOVUPS      Z1, K1, (AX)
-	CMPQ         R8, $+2
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      128(BX), Z1
-	VMOVUPS      Z1, K1, (AX)
-	CMPQ         R8, $+3
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      192(BX), Z1
-	VMOVUPS      Z1, K1, (AX)
-	CMPQ         R8, $+4
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      256(BX), Z1
-	VMOVUPS      Z1, K1, (AX)
-	CMPQ         R8, $+5
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      320(BX), Z1
-	VMOVUPS      Z1, K1, (AX)
-	CMPQ         R8, $+6
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      384(BX), Z1
-	VMOVUPS      Z1, K1, (AX)
-	CMPQ         R8, $+7
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      448(BX), Z1
-	VMOVUPS      Z1, K1, (AX)
-	CMPQ         R8, $+8
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      512(BX), Z1
-	VMOVUPS      Z1, K1, (AX)
-	CMPQ         R8, $+9
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      576(BX), Z1
-	VMOVUPS      Z1, K1, (AX)
-	CMPQ         R8, $+10
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      640(BX), Z1
-	VMOVUPS      Z1, K1, (AX)
-	CMPQ         R8, $+11
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      704(BX), Z1
-	VMOVUPS      Z1, K1, (AX)
-stored:
-	ADDQ $+64, dst+0(FP)
-	ADDQ $+64, R10
-	ADDQ $+32, DX
-	SUBQ $+16, SI
-	JG   rows
-	VZEROUPPER
-	RET
-
-// func digits64Batch12AVX512VNNI(dst *float32, dstStride int, data *byte, panel *int8, scales *float32, scaleStride int, cols int, blocks int, scaleStep int, rows int)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VNNI, MMX+
-TEXT ·digits64Batch12AVX512VNNI(SB), $832-80
-	VMOVDQU64    twobitMask0<>+0(SB), Z0
-	MOVL         $0x55555555, AX
-	VPBROADCASTD AX, Z14
-	MOVL         $0xaaaaaaaa, AX
-	VPBROADCASTD AX, Z15
-	VMOVDQU64    twobitByteOnes<>+0(SB), Z13
-	MOVQ         $+1664, AX
-	LEAQ         63(SP), BX
-	ANDQ         $-64, BX
-	XORQ         DX, DX
-	MOVQ         rows+72(FP), SI
-	MOVQ         data+16(FP), R10
-	MOVQ         AX, CX
-	ADDQ         $+128, CX
-	IMULQ        blocks+56(FP), CX
-	ADDQ         R10, CX
-rows:
-	MOVQ    R10, R9
-	MOVQ    panel+24(FP), AX
-	VPXORD  Z1, Z1, Z1
-	VMOVUPS Z1, (BX)
-	VMOVUPS Z1, 64(BX)
-	VMOVUPS Z1, 128(BX)
-	VMOVUPS Z1, 192(BX)
-	VMOVUPS Z1, 256(BX)
-	VMOVUPS Z1, 320(BX)
-	VMOVUPS Z1, 384(BX)
-	VMOVUPS Z1, 448(BX)
-	VMOVUPS Z1, 512(BX)
-	VMOVUPS Z1, 576(BX)
-	VMOVUPS Z1, 640(BX)
-	VMOVUPS Z1, 704(BX)
-	XORQ    DI, DI
-	MOVQ    blocks+56(FP), R8
-block:
-	VPBROADCASTD (AX), Z0
-	VPBROADCASTD 4(AX), Z2
-	VPBROADCASTD 8(AX), Z3
-	VPBROADCASTD 12(AX), Z4
-	VPBROADCASTD 16(AX), Z5
-	VPBROADCASTD 20(AX), Z6
-	VPBROADCASTD 24(AX), Z7
-	VPBROADCASTD 28(AX), Z8
-	VPBROADCASTD 32(AX), Z9
-	VPBROADCASTD 36(AX), Z10
-	VPBROADCASTD 40(AX), Z11
-	VPBROADCASTD 44(AX), Z12
-	ADDQ         $+64, AX
-	MOVQ         $+4, R11
-	MOVQ         $+256, R12
-dwords:
-	LEAQ (R12)(R12*2), R13
-dword:
-	VMOVDQU64     (R9), Z16
-	PREFETCHT0    (CX)
-	VPCMPUB       $0x06, Z14, Z16, K1
-	VPCMPUB       $0x06, Z15, Z16, K2
-	VMOVDQU8.Z    Z13, K1, Z17
-	VPADDB        Z13, Z17, K2, Z17
-	VPDPBUSD.BCST (AX), Z17, Z0
-	VPDPBUSD.BCST 4(AX), Z17, Z2
-	VPDPBUSD.BCST 8(AX), Z17, Z3
-	VPDPBUSD.BCST 12(AX), Z17, Z4
-	VPDPBUSD.BCST 16(AX), Z17, Z5
-	VPDPBUSD.BCST 20(AX), Z17, Z6
-	VPDPBUSD.BCST 24(AX), Z17, Z7
-	VPDPBUSD.BCST 28(AX), Z17, Z8
-	VPDPBUSD.BCST 32(AX), Z17, Z9
-	VPDPBUSD.BCST 36(AX), Z17, Z10
-	VPDPBUSD.BCST 40(AX), Z17, Z11
-	VPDPBUSD.BCST 44(AX), Z17, Z12
-	VPADDB        Z16, Z16, Z17
-	VPADDB        Z16, Z17, Z17
-	VPCMPUB       $0x06, Z14, Z17, K1
-	VPCMPUB       $0x06, Z15, Z17, K2
-	VMOVDQU8.Z    Z13, K1, Z16
-	VPADDB        Z13, Z16, K2, Z16
-	VPDPBUSD.BCST (AX)(R12*1), Z16, Z0
-	VPDPBUSD.BCST 4(AX)(R12*1), Z16, Z2
-	VPDPBUSD.BCST 8(AX)(R12*1), Z16, Z3
-	VPDPBUSD.BCST 12(AX)(R12*1), Z16, Z4
-	VPDPBUSD.BCST 16(AX)(R12*1), Z16, Z5
-	VPDPBUSD.BCST 20(AX)(R12*1), Z16, Z6
-	VPDPBUSD.BCST 24(AX)(R12*1), Z16, Z7
-	VPDPBUSD.BCST 28(AX)(R12*1), Z16, Z8
-	VPDPBUSD.BCST 32(AX)(R12*1), Z16, Z9
-	VPDPBUSD.BCST 36(AX)(R12*1), Z16, Z10
-	VPDPBUSD.BCST 40(AX)(R12*1), Z16, Z11
-	VPDPBUSD.BCST 44(AX)(R12*1), Z16, Z12
-	VPADDB        Z17, Z17, Z16
-	VPADDB        Z17, Z16, Z16
-	VPCMPUB       $0x06, Z14, Z16, K1
-	VPCMPUB       $0x06, Z15, Z16, K2
-	VMOVDQU8.Z    Z13, K1, Z17
-	VPADDB        Z13, Z17, K2, Z17
-	VPDPBUSD.BCST (AX)(R12*2), Z17, Z0
-	VPDPBUSD.BCST 4(AX)(R12*2), Z17, Z2
-	VPDPBUSD.BCST 8(AX)(R12*2), Z17, Z3
-	VPDPBUSD.BCST 12(AX)(R12*2), Z17, Z4
-	VPDPBUSD.BCST 16(AX)(R12*2), Z17, Z5
-	VPDPBUSD.BCST 20(AX)(R12*2), Z17, Z6
-	VPDPBUSD.BCST 24(AX)(R12*2), Z17, Z7
-	VPDPBUSD.BCST 28(AX)(R12*2), Z17, Z8
-	VPDPBUSD.BCST 32(AX)(R12*2), Z17, Z9
-	VPDPBUSD.BCST 36(AX)(R12*2), Z17, Z10
-	VPDPBUSD.BCST 40(AX)(R12*2), Z17, Z11
-	VPDPBUSD.BCST 44(AX)(R12*2), Z17, Z12
-	VPADDB        Z16, Z16, Z17
-	VPADDB        Z16, Z17, Z17
-	VPCMPUB       $0x06, Z14, Z17, K1
-	VPCMPUB       $0x06, Z15, Z17, K2
-	VMOVDQU8.Z    Z13, K1, Z16
-	VPADDB        Z13, Z16, K2, Z16
-	VPDPBUSD.BCST (AX)(R13*1), Z16, Z0
-	VPDPBUSD.BCST 4(AX)(R13*1), Z16, Z2
-	VPDPBUSD.BCST 8(AX)(R13*1), Z16, Z3
-	VPDPBUSD.BCST 12(AX)(R13*1), Z16, Z4
-	VPDPBUSD.BCST 16(AX)(R13*1), Z16, Z5
-	VPDPBUSD.BCST 20(AX)(R13*1), Z16, Z6
-	VPDPBUSD.BCST 24(AX)(R13*1), Z16, Z7
-	VPDPBUSD.BCST 28(AX)(R13*1), Z16, Z8
-	VPDPBUSD.BCST 32(AX)(R13*1), Z16, Z9
-	VPDPBUSD.BCST 36(AX)(R13*1), Z16, Z10
-	VPDPBUSD.BCST 40(AX)(R13*1), Z16, Z11
-	VPDPBUSD.BCST 44(AX)(R13*1), Z16, Z12
-	VPADDB        Z17, Z17, Z16
-	VPADDB        Z17, Z16, Z16
-	VPCMPUB       $0x06, Z14, Z16, K1
-	VPCMPUB       $0x06, Z15, Z16, K2
-	VMOVDQU8.Z    Z13, K1, Z16
-	VPADDB        Z13, Z16, K2, Z16
-	VPDPBUSD.BCST (AX)(R12*4), Z16, Z0
-	VPDPBUSD.BCST 4(AX)(R12*4), Z16, Z2
-	VPDPBUSD.BCST 8(AX)(R12*4), Z16, Z3
-	VPDPBUSD.BCST 12(AX)(R12*4), Z16, Z4
-	VPDPBUSD.BCST 16(AX)(R12*4), Z16, Z5
-	VPDPBUSD.BCST 20(AX)(R12*4), Z16, Z6
-	VPDPBUSD.BCST 24(AX)(R12*4), Z16, Z7
-	VPDPBUSD.BCST 28(AX)(R12*4), Z16, Z8
-	VPDPBUSD.BCST 32(AX)(R12*4), Z16, Z9
-	VPDPBUSD.BCST 36(AX)(R12*4), Z16, Z10
-	VPDPBUSD.BCST 40(AX)(R12*4), Z16, Z11
-	VPDPBUSD.BCST 44(AX)(R12*4), Z16, Z12
-	ADDQ          $+256, R9
-	ADDQ          $+64, CX
-	ADDQ          $+64, AX
-	DECQ          R11
-	JNZ           dword
-	LEAQ          (AX)(R12*4), AX
-	MOVQ          $+2, R11
-	CMPQ          R12, $+128
-	MOVQ          $+128, R12
-	JNE           dwords
-	MOVQ          R9, R11
-	SUBQ          DX, R11
-	VPMOVZXWD     (R11), Z16
-	VPADDB        Z16, Z16, Z17
-	VPADDB        Z16, Z17, Z17
-	VPSLLD        $0x10, Z17, Z17
-	VPORD         Z17, Z16, Z16
-	VPCMPUB       $0x06, Z14, Z16, K1
-	VPCMPUB       $0x06, Z15, Z16, K2
-	VMOVDQU8.Z    Z13, K1, Z17
-	VPADDB        Z13, Z17, K2, Z17
-	VPDPBUSD.BCST (AX), Z17, Z0
-	VPDPBUSD.BCST 4(AX), Z17, Z2
-	VPDPBUSD.BCST 8(AX), Z17, Z3
-	VPDPBUSD.BCST 12(AX), Z17, Z4
-	VPDPBUSD.BCST 16(AX), Z17, Z5
-	VPDPBUSD.BCST 20(AX), Z17, Z6
-	VPDPBUSD.BCST 24(AX), Z17, Z7
-	VPDPBUSD.BCST 28(AX), Z17, Z8
-	VPDPBUSD.BCST 32(AX), Z17, Z9
-	VPDPBUSD.BCST 36(AX), Z17, Z10
-	VPDPBUSD.BCST 40(AX), Z17, Z11
-	VPDPBUSD.BCST 44(AX), Z17, Z12
-	VPADDB        Z16, Z16, Z17
-	VPADDB        Z16, Z17, Z17
-	VPADDB        Z17, Z17, Z16
-	VPADDB        Z17, Z16, Z16
-	VPCMPUB       $0x06, Z14, Z16, K1
-	VPCMPUB       $0x06, Z15, Z16, K2
-	VMOVDQU8.Z    Z13, K1, Z16
-	VPADDB        Z13, Z16, K2, Z16
-	VPDPBUSD.BCST 64(AX), Z16, Z0
-	VPDPBUSD.BCST 68(AX), Z16, Z2
-	VPDPBUSD.BCST 72(AX), Z16, Z3
-	VPDPBUSD.BCST 76(AX), Z16, Z4
-	VPDPBUSD.BCST 80(AX), Z16, Z5
-	VPDPBUSD.BCST 84(AX), Z16, Z6
-	VPDPBUSD.BCST 88(AX), Z16, Z7
-	VPDPBUSD.BCST 92(AX), Z16, Z8
-	VPDPBUSD.BCST 96(AX), Z16, Z9
-	VPDPBUSD.BCST 100(AX), Z16, Z10
-	VPDPBUSD.BCST 104(AX), Z16, Z11
-	VPDPBUSD.BCST 108(AX), Z16, Z12
-	PREFETCHT0    (CX)
-	ADDQ          $+128, R9
-	ADDQ          $+64, CX
-	ADDQ          $+128, AX
-	MOVQ          R9, R11
-	SUBQ          DX, R11
-	VCVTPH2PS     (R11), Z16
-	VCVTDQ2PS     Z0, Z0
-	VCVTDQ2PS     Z2, Z2
-	VCVTDQ2PS     Z3, Z3
-	VCVTDQ2PS     Z4, Z4
-	VCVTDQ2PS     Z5, Z5
-	VCVTDQ2PS     Z6, Z6
-	VCVTDQ2PS     Z7, Z7
-	VCVTDQ2PS     Z8, Z8
-	VCVTDQ2PS     Z9, Z9
-	VCVTDQ2PS     Z10, Z10
-	VCVTDQ2PS     Z11, Z11
-	VCVTDQ2PS     Z12, Z12
-	MOVQ          DI, R11
-	ANDQ          $-4, R11
-	ADDQ          scales+32(FP), R11
-	ADDQ          scaleStep+64(FP), DI
-	MOVQ          cols+48(FP), R12
-	MOVQ          scaleStride+40(FP), R13
-	VMULPS.BCST   (R11), Z16, Z17
-	VMULPS        Z17, Z0, Z0
-	VADDPS        (BX), Z0, Z0
-	VMOVUPS       Z0, (BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z16, Z0
-	VMULPS        Z0, Z2, Z2
-	VADDPS        64(BX), Z2, Z2
-	VMOVUPS       Z2, 64(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z16, Z0
-	VMULPS        Z0, Z3, Z3
-	VADDPS        128(BX), Z3, Z3
-	VMOVUPS       Z3, 128(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z16, Z0
-	VMULPS        Z0, Z4, Z4
-	VADDPS        192(BX), Z4, Z4
-	VMOVUPS       Z4, 192(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z16, Z0
-	VMULPS        Z0, Z5, Z5
-	VADDPS        256(BX), Z5, Z5
-	VMOVUPS       Z5, 256(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z16, Z0
-	VMULPS        Z0, Z6, Z6
-	VADDPS        320(BX), Z6, Z6
-	VMOVUPS       Z6, 320(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z16, Z0
-	VMULPS        Z0, Z7, Z7
-	VADDPS        384(BX), Z7, Z7
-	VMOVUPS       Z7, 384(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z16, Z0
-	VMULPS        Z0, Z8, Z8
-	VADDPS        448(BX), Z8, Z8
-	VMOVUPS       Z8, 448(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z16, Z0
-	VMULPS        Z0, Z9, Z9
-	VADDPS        512(BX), Z9, Z9
-	VMOVUPS       Z9, 512(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z16, Z0
-	VMULPS        Z0, Z10, Z10
-	VADDPS        576(BX), Z10, Z10
-	VMOVUPS       Z10, 576(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z16, Z0
-	VMULPS        Z0, Z11, Z11
-	VADDPS        640(BX), Z11, Z11
-	VMOVUPS       Z11, 640(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z16, Z0
-	VMULPS        Z0, Z12, Z12
-	VADDPS        704(BX), Z12, Z12
-	VMOVUPS       Z12, 704(BX)
-added:
-	ADDQ         $+128, R9
-	DECQ         R8
-	JNZ          block
-	VPBROADCASTD SI, Z0
-	VPCMPGTD     twobitLaneNumbers<>+0(SB), Z0, K1
-	MOVQ         dst+0(FP), AX
-	MOVQ         dstStride+8(FP), DI
-	MOVQ         cols+48(FP), R8
-	VMOVUPS      (BX), Z0
-	VMOVUPS      Z0, K1, (AX)
-	CMPQ         R8, $+1
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      64(BX), Z0
-	VMOVUPS      Z0, K1, (AX)
-	CMPQ         R8, $+2
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      128(BX), Z0
-	VMOVUPS      Z0, K1, (AX)
-	CMPQ         R8, $+3
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      192(BX), Z0
-	VMOVUPS      Z0, K1, (AX)
-	CMPQ         R8, $+4
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      256(BX), Z0
-	VMOVUPS      Z0, K1, (AX)
-	CMPQ         R8, $+5
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      320(BX), Z0
-	VMOVUPS      Z0, K1, (AX)
-	CMPQ         R8, $+6
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      384(BX), Z0
-	VMOVUPS      Z0, K1, (AX)
-	CMPQ         R8, $+7
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      448(BX), Z0
-	VMOVUPS      Z0, K1, (AX)
-	CMPQ         R8, $+8
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      512(BX), Z0
-	VMOVUPS      Z0, K1, (AX)
-	CMPQ         R8, $+9
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      576(BX), Z0
-	VMOVUPS      Z0, K1, (AX)
-	CMPQ         R8, $+10
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      640(BX), Z0
-	VMOVUPS      Z0, K1, (AX)
-	CMPQ         R8, $+11
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      704(BX), Z0
-	VMOVUPS      Z0, K1, (AX)
-stored:
-	ADDQ $+64, dst+0(FP)
-	ADDQ $+64, R10
-	ADDQ $+32, DX
-	SUBQ $+16, SI
-	JG   rows
-	VZEROUPPER
-	RET
-
-// func ternaryBatch16AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, rowBytes int, panel *int8, scales *float32, scale float32, cols int, tiles int)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, AVX512VNNI, CMOV, MMX+
-TEXT ·ternaryBatch16AVX512VNNI(SB), NOSPLIT, $0-80
-	VMOVDQU64 twobitMask0<>+0(SB), Z0
-	MOVQ      stride+24(FP), AX
-	LEAQ      (AX)(AX*2), DX
-	MOVQ      rowBytes+32(FP), CX
-	SHRQ      $0x02, CX
-	ANDQ      $+3, CX
-	MOVQ      $+1, BX
-	SHLQ      CL, BX
-	DECQ      BX
-	KMOVW     BX, K1
-tile:
-	MOVQ         panel+40(FP), CX
-	MOVQ         w+16(FP), DI
-	LEAQ         (DI)(AX*4), R8
-	LEAQ         (R8)(AX*4), R9
-	LEAQ         (R9)(AX*4), R10
-	LEAQ         (R10)(AX*4), SI
-	VPBROADCASTD (CX), Z1
-	VPBROADCASTD 4(CX), Z2
-	VPBROADCASTD 8(CX), Z3
-	VPBROADCASTD 12(CX), Z4
-	VPBROADCASTD 16(CX), Z5
-	VPBROADCASTD 20(CX), Z6
-	VPBROADCASTD 24(CX), Z7
-	VPBROADCASTD 28(CX), Z8
-	VPBROADCASTD 32(CX), Z9
-	VPBROADCASTD 36(CX), Z10
-	VPBROADCASTD 40(CX), Z11
-	VPBROADCASTD 44(CX), Z12
-	VPBROADCASTD 48(CX), Z13
-	VPBROADCASTD 52(CX), Z14
-	VPBROADCASTD 56(CX), Z15
-	VPBROADCASTD 60(CX), Z16
-	ADDQ         $+64, CX
-	MOVQ         rowBytes+32(FP), BX
-	SHRQ         $0x04, BX
-group:
-	DECQ         BX
-	JS           last
-	VMOVDQU32    (DI), X17
-	VINSERTI32X4 $0x01, (R8), Z17, Z17
-	VINSERTI32X4 $0x02, (R9), Z17, Z17
-	VINSERTI32X4 $0x03, (R10), Z17, Z17
-	PREFETCHT0   (SI)
-	VMOVDQU32    (DI)(AX*1), X18
-	VINSERTI32X4 $0x01, (R8)(AX*1), Z18, Z18
-	VINSERTI32X4 $0x02, (R9)(AX*1), Z18, Z18
-	VINSERTI32X4 $0x03, (R10)(AX*1), Z18, Z18
-	PREFETCHT0   64(SI)
-	VMOVDQU32    (DI)(AX*2), X19
-	VINSERTI32X4 $0x01, (R8)(AX*2), Z19, Z19
-	VINSERTI32X4 $0x02, (R9)(AX*2), Z19, Z19
-	VINSERTI32X4 $0x03, (R10)(AX*2), Z19, Z19
-	PREFETCHT0   128(SI)
-	VMOVDQU32    (DI)(DX*1), X20
-	VINSERTI32X4 $0x01, (R8)(DX*1), Z20, Z20
-	VINSERTI32X4 $0x02, (R9)(DX*1), Z20, Z20
-	VINSERTI32X4 $0x03, (R10)(DX*1), Z20, Z20
-	PREFETCHT0   192(SI)
-loaded:
-	VPUNPCKLDQ  Z18, Z17, Z21
-	VPUNPCKLDQ  Z20, Z19, Z23
-	VPUNPCKHDQ  Z18, Z17, Z24
-	VPUNPCKHDQ  Z20, Z19, Z25
-	VPUNPCKLQDQ Z23, Z21, Z22
-	VPUNPCKHQDQ Z23, Z21, Z21
-	VPUNPCKLQDQ Z25, Z24, Z23
-	VPUNPCKHQDQ Z25, Z24, Z24
-	MOVQ        $+4, R11
-shift:
-	VPANDD        Z0, Z22, Z25
-	VPDPBUSD.BCST (CX), Z25, Z1
-	VPDPBUSD.BCST 4(CX), Z25, Z2
-	VPDPBUSD.BCST 8(CX), Z25, Z3
-	VPDPBUSD.BCST 12(CX), Z25, Z4
-	VPDPBUSD.BCST 16(CX), Z25, Z5
-	VPDPBUSD.BCST 20(CX), Z25, Z6
-	VPDPBUSD.BCST 24(CX), Z25, Z7
-	VPDPBUSD.BCST 28(CX), Z25, Z8
-	VPDPBUSD.BCST 32(CX), Z25, Z9
-	VPDPBUSD.BCST 36(CX), Z25, Z10
-	VPDPBUSD.BCST 40(CX), Z25, Z11
-	VPDPBUSD.BCST 44(CX), Z25, Z12
-	VPDPBUSD.BCST 48(CX), Z25, Z13
-	VPDPBUSD.BCST 52(CX), Z25, Z14
-	VPDPBUSD.BCST 56(CX), Z25, Z15
-	VPDPBUSD.BCST 60(CX), Z25, Z16
-	VPSRLD        $0x02, Z22, Z22
-	VPANDD        Z0, Z21, Z25
-	VPDPBUSD.BCST 256(CX), Z25, Z1
-	VPDPBUSD.BCST 260(CX), Z25, Z2
-	VPDPBUSD.BCST 264(CX), Z25, Z3
-	VPDPBUSD.BCST 268(CX), Z25, Z4
-	VPDPBUSD.BCST 272(CX), Z25, Z5
-	VPDPBUSD.BCST 276(CX), Z25, Z6
-	VPDPBUSD.BCST 280(CX), Z25, Z7
-	VPDPBUSD.BCST 284(CX), Z25, Z8
-	VPDPBUSD.BCST 288(CX), Z25, Z9
-	VPDPBUSD.BCST 292(CX), Z25, Z10
-	VPDPBUSD.BCST 296(CX), Z25, Z11
-	VPDPBUSD.BCST 300(CX), Z25, Z12
-	VPDPBUSD.BCST 304(CX), Z25, Z13
-	VPDPBUSD.BCST 308(CX), Z25, Z14
-	VPDPBUSD.BCST 312(CX), Z25, Z15
-	VPDPBUSD.BCST 316(CX), Z25, Z16
-	VPSRLD        $0x02, Z21, Z21
-	VPANDD        Z0, Z23, Z25
-	VPDPBUSD.BCST 512(CX), Z25, Z1
-	VPDPBUSD.BCST 516(CX), Z25, Z2
-	VPDPBUSD.BCST 520(CX), Z25, Z3
-	VPDPBUSD.BCST 524(CX), Z25, Z4
-	VPDPBUSD.BCST 528(CX), Z25, Z5
-	VPDPBUSD.BCST 532(CX), Z25, Z6
-	VPDPBUSD.BCST 536(CX), Z25, Z7
-	VPDPBUSD.BCST 540(CX), Z25, Z8
-	VPDPBUSD.BCST 544(CX), Z25, Z9
-	VPDPBUSD.BCST 548(CX), Z25, Z10
-	VPDPBUSD.BCST 552(CX), Z25, Z11
-	VPDPBUSD.BCST 556(CX), Z25, Z12
-	VPDPBUSD.BCST 560(CX), Z25, Z13
-	VPDPBUSD.BCST 564(CX), Z25, Z14
-	VPDPBUSD.BCST 568(CX), Z25, Z15
-	VPDPBUSD.BCST 572(CX), Z25, Z16
-	VPSRLD        $0x02, Z23, Z23
-	VPANDD        Z0, Z24, Z25
-	VPDPBUSD.BCST 768(CX), Z25, Z1
-	VPDPBUSD.BCST 772(CX), Z25, Z2
-	VPDPBUSD.BCST 776(CX), Z25, Z3
-	VPDPBUSD.BCST 780(CX), Z25, Z4
-	VPDPBUSD.BCST 784(CX), Z25, Z5
-	VPDPBUSD.BCST 788(CX), Z25, Z6
-	VPDPBUSD.BCST 792(CX), Z25, Z7
-	VPDPBUSD.BCST 796(CX), Z25, Z8
-	VPDPBUSD.BCST 800(CX), Z25, Z9
-	VPDPBUSD.BCST 804(CX), Z25, Z10
-	VPDPBUSD.BCST 808(CX), Z25, Z11
-	VPDPBUSD.BCST 812(CX), Z25, Z12
-	VPDPBUSD.BCST 816(CX), Z25, Z13
-	VPDPBUSD.BCST 820(CX), Z25, Z14
-	VPDPBUSD.BCST 824(CX), Z25, Z15
-	VPDPBUSD.BCST 828(CX), Z25, Z16
-	VPSRLD        $0x02, Z24, Z24
-	ADDQ          $+64, CX
-	DECQ          R11
-	JNZ           shift
-	ADDQ          $+768, CX
-	ADDQ          $+256, SI
-	ADDQ          $+16, DI
-	ADDQ          $+16, R8
-	ADDQ          $+16, R9
-	ADDQ          $+16, R10
-	JMP           group
-last:
-	CMPQ         BX, $-1
-	JNE          finish
-	KTESTW       K1, K1
-	JZ           finish
-	VMOVDQU32.Z  (DI), K1, X17
-	VMOVDQU32.Z  (R8), K1, X18
-	VINSERTI32X4 $0x01, X18, Z17, Z17
-	VMOVDQU32.Z  (R9), K1, X18
-	VINSERTI32X4 $0x02, X18, Z17, Z17
-	VMOVDQU32.Z  (R10), K1, X18
-	VINSERTI32X4 $0x03, X18, Z17, Z17
-	VMOVDQU32.Z  (DI)(AX*1), K1, X18
-	VMOVDQU32.Z  (R8)(AX*1), K1, X19
-	VINSERTI32X4 $0x01, X19, Z18, Z18
-	VMOVDQU32.Z  (R9)(AX*1), K1, X19
-	VINSERTI32X4 $0x02, X19, Z18, Z18
-	VMOVDQU32.Z  (R10)(AX*1), K1, X19
-	VINSERTI32X4 $0x03, X19, Z18, Z18
-	VMOVDQU32.Z  (DI)(AX*2), K1, X19
-	VMOVDQU32.Z  (R8)(AX*2), K1, X20
-	VINSERTI32X4 $0x01, X20, Z19, Z19
-	VMOVDQU32.Z  (R9)(AX*2), K1, X20
-	VINSERTI32X4 $0x02, X20, Z19, Z19
-	VMOVDQU32.Z  (R10)(AX*2), K1, X20
-	VINSERTI32X4 $0x03, X20, Z19, Z19
-	VMOVDQU32.Z  (DI)(DX*1), K1, X20
-	VMOVDQU32.Z  (R8)(DX*1), K1, X21
-	VINSERTI32X4 $0x01, X21, Z20, Z20
-	VMOVDQU32.Z  (R9)(DX*1), K1, X21
-	VINSERTI32X4 $0x02, X21, Z20, Z20
-	VMOVDQU32.Z  (R10)(DX*1), K1, X21
-	VINSERTI32X4 $0x03, X21, Z20, Z20
-	JMP          loaded
-finish:
-	VCVTDQ2PS    Z1, Z1
-	VCVTDQ2PS    Z2, Z2
-	VCVTDQ2PS    Z3, Z3
-	VCVTDQ2PS    Z4, Z4
-	VCVTDQ2PS    Z5, Z5
-	VCVTDQ2PS    Z6, Z6
-	VCVTDQ2PS    Z7, Z7
-	VCVTDQ2PS    Z8, Z8
-	VCVTDQ2PS    Z9, Z9
-	VCVTDQ2PS    Z10, Z10
-	VCVTDQ2PS    Z11, Z11
-	VCVTDQ2PS    Z12, Z12
-	VCVTDQ2PS    Z13, Z13
-	VCVTDQ2PS    Z14, Z14
-	VCVTDQ2PS    Z15, Z15
-	VCVTDQ2PS    Z16, Z16
-	MOVQ         scales+48(FP), CX
-	VMOVSS       scale+56(FP), X17
-	VPXORD       Z26, Z26, Z26
-	MOVQ         $+1, BX
-	MOVQ         $+65535, SI
-	TESTQ        AX, AX
-	CMOVQNE      SI, BX
-	KMOVW        BX, K2
-	MOVQ         dst+0(FP), BX
-	MOVQ         dstStride+8(FP), SI
-	MOVQ         cols+64(FP), DI
-	VMULSS       (CX), X17, X21
-	VBROADCASTSS X21, Z21
-	VMULPS       Z21, Z1, Z1
-	VADDPS       Z26, Z1, Z1
-	VMOVUPS      Z1, K2, (BX)
-	CMPQ         DI, $+1
-	JLE          stored
-	ADDQ         SI, BX
-	VMULSS       4(CX), X17, X21
-	VBROADCASTSS X21, Z21
-	VMULPS       Z21, Z2, Z2
-	VADDPS       Z26, Z2, Z2
-	VMOVUPS      Z2, K2, (BX)
-	CMPQ         DI, $+2
-	JLE          stored
-	ADDQ         SI, BX
-	VMULSS       8(CX), X17, X21
-	VBROADCASTSS X21, Z21
-	VMULPS       Z21, Z3, Z3
-	VADDPS       Z26, Z3, Z3
-	VMOVUPS      Z3, K2, (BX)
-	CMPQ         DI, $+3
-	JLE          stored
-	ADDQ         SI, BX
-	VMULSS       12(CX), X17, X21
-	VBROADCASTSS X21, Z21
-	VMULPS       Z21, Z4, Z4
-	VADDPS       Z26, Z4, Z4
-	VMOVUPS      Z4, K2, (BX)
-	CMPQ         DI, $+4
-	JLE          stored
-	ADDQ         SI, BX
-	VMULSS       16(CX), X17, X21
-	VBROADCASTSS X21, Z21
-	VMULPS       Z21, Z5, Z5
-	VADDPS       Z26, Z5, Z5
-	VMOVUPS      Z5, K2, (BX)
-	CMPQ         DI, $+5
-	JLE          stored
-	ADDQ         SI, BX
-	VMULSS       20(CX), X17, X21
-	VBROADCASTSS X21, Z21
-	VMULPS       Z21, Z6, Z6
-	VADDPS       Z26, Z6, Z6
-	VMOVUPS      Z6, K2, (BX)
-	CMPQ         DI, $+6
-	JLE          stored
-	ADDQ         SI, BX
-	VMULSS       24(CX), X17, X21
-	VBROADCASTSS X21, Z21
-	VMULPS       Z21, Z7, Z7
-	VADDPS       Z26, Z7, Z7
-	VMOVUPS      Z7, K2, (BX)
-	CMPQ         DI, $+7
-	JLE          stored
-	ADDQ         SI, BX
-	VMULSS       28(CX), X17, X21
-	VBROADCASTSS X21, Z21
-	VMULPS       Z21, Z8, Z8
-	VADDPS       Z26, Z8, Z8
-	VMOVUPS      Z8, K2, (BX)
-	CMPQ         DI, $+8
-	JLE          stored
-	ADDQ         SI, BX
-	VMULSS       32(CX), X17, X21
-	VBROADCASTSS X21, Z21
-	VMULPS       Z21, Z9, Z9
-	VADDPS       Z26, Z9, Z9
-	VMOVUPS      Z9, K2, (BX)
-	CMPQ         DI, $+9
-	JLE          stored
-	ADDQ         SI, BX
-	VMULSS       36(CX), X17, X21
-	VBROADCASTSS X21, Z21
-	VMULPS       Z21, Z10, Z10
-	VADDPS       Z26, Z10, Z10
-	VMOVUPS      Z10, K2, (BX)
-	CMPQ         DI, $+10
-	JLE          stored
-	ADDQ         SI, BX
-	VMULSS       40(CX), X17, X21
-	VBROADCASTSS X21, Z21
-	VMULPS       Z21, Z11, Z11
-	VADDPS       Z26, Z11, Z11
-	VMOVUPS      Z11, K2, (BX)
-	CMPQ         DI, $+11
-	JLE          stored
-	ADDQ         SI, BX
-	VMULSS       44(CX), X17, X21
-	VBROADCASTSS X21, Z21
-	VMULPS       Z21, Z12, Z12
-	VADDPS       Z26, Z12, Z12
-	VMOVUPS      Z12, K2, (BX)
-	CMPQ         DI, $+12
-	JLE          stored
-	ADDQ         SI, BX
-	VMULSS       48(CX), X17, X21
-	VBROADCASTSS X21, Z21
-	VMULPS       Z21, Z13, Z13
-	VADDPS       Z26, Z13, Z13
-	VMOVUPS      Z13, K2, (BX)
-	CMPQ         DI, $+13
-	JLE          stored
-	ADDQ         SI, BX
-	VMULSS       52(CX), X17, X21
-	VBROADCASTSS X21, Z21
-	VMULPS       Z21, Z14, Z14
-	VADDPS       Z26, Z14, Z14
-	VMOVUPS      Z14, K2, (BX)
-	CMPQ         DI, $+14
-	JLE          stored
-	ADDQ         SI, BX
-	VMULSS       56(CX), X17, X21
-	VBROADCASTSS X21, Z21
-	VMULPS       Z21, Z15, Z15
-	VADDPS       Z26, Z15, Z15
-	VMOVUPS      Z15, K2, (BX)
-	CMPQ         DI, $+15
-	JLE          stored
-	ADDQ         SI, BX
-	VMULSS       60(CX), X17, X21
-	VBROADCASTSS X21, Z21
-	VMULPS       Z21, Z16, Z16
-	VADDPS       Z26, Z16, Z16
-	VMOVUPS      Z16, K2, (BX)
-stored:
-	MOVQ AX, CX
-	SHLQ $0x04, CX
-	ADDQ CX, w+16(FP)
-	ADDQ $+64, dst+0(FP)
-	DECQ tiles+72(FP)
-	JNZ  tile
-	VZEROUPPER
-	RET
-
-// func blocksBatch16AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int, groups int, gap int, scaleAt int, scaleStep int)
-// Requires: AVX, AVX512F, AVX512VL, AVX512VNNI, CMOV, MMX+
-TEXT ·blocksBatch16AVX512VNNI(SB), $1152-112
-	VMOVDQU64 twobitMask0<>+0(SB), Z0
-	MOVQ      stride+24(FP), BX
-	LEAQ      (BX)(BX*2), SI
-	LEAQ      63(SP), R11
-	ANDQ      $-64, R11
-	ADDQ      $+16, gap+88(FP)
-tile:
-	MOVQ    panel+40(FP), AX
-	MOVQ    w+16(FP), DI
-	LEAQ    (DI)(BX*4), R8
-	LEAQ    (R8)(BX*4), R9
-	LEAQ    (R9)(BX*4), R10
-	LEAQ    (R10)(BX*4), DX
-	VPXORD  Z21, Z21, Z21
-	VMOVUPS Z21, (R11)
-	VMOVUPS Z21, 64(R11)
-	VMOVUPS Z21, 128(R11)
-	VMOVUPS Z21, 192(R11)
-	VMOVUPS Z21, 256(R11)
-	VMOVUPS Z21, 320(R11)
-	VMOVUPS Z21, 384(R11)
-	VMOVUPS Z21, 448(R11)
-	VMOVUPS Z21, 512(R11)
-	VMOVUPS Z21, 576(R11)
-	VMOVUPS Z21, 640(R11)
-	VMOVUPS Z21, 704(R11)
-	VMOVUPS Z21, 768(R11)
-	VMOVUPS Z21, 832(R11)
-	VMOVUPS Z21, 896(R11)
-	VMOVUPS Z21, 960(R11)
-	XORQ    R12, R12
-	MOVQ    blocks+32(FP), CX
-block:
-	VPBROADCASTD (AX), Z1
-	VPBROADCASTD 4(AX), Z2
-	VPBROADCASTD 8(AX), Z3
-	VPBROADCASTD 12(AX), Z4
-	VPBROADCASTD 16(AX), Z5
-	VPBROADCASTD 20(AX), Z6
-	VPBROADCASTD 24(AX), Z7
-	VPBROADCASTD 28(AX), Z8
-	VPBROADCASTD 32(AX), Z9
-	VPBROADCASTD 36(AX), Z10
-	VPBROADCASTD 40(AX), Z11
-	VPBROADCASTD 44(AX), Z12
-	VPBROADCASTD 48(AX), Z13
-	VPBROADCASTD 52(AX), Z14
-	VPBROADCASTD 56(AX), Z15
-	VPBROADCASTD 60(AX), Z16
-	ADDQ         $+64, AX
-	MOVQ         scaleAt+96(FP), R13
-	MOVWLZX      (DI)(R13*1), R14
-	MOVW         R14, 1024(R11)
-	MOVWLZX      (R8)(R13*1), R14
-	MOVW         R14, 1032(R11)
-	MOVWLZX      (R9)(R13*1), R14
-	MOVW         R14, 1040(R11)
-	MOVWLZX      (R10)(R13*1), R14
-	MOVW         R14, 1048(R11)
-	ADDQ         BX, R13
-	MOVWLZX      (DI)(R13*1), R14
-	MOVW         R14, 1026(R11)
-	MOVWLZX      (R8)(R13*1), R14
-	MOVW         R14, 1034(R11)
-	MOVWLZX      (R9)(R13*1), R14
-	MOVW         R14, 1042(R11)
-	MOVWLZX      (R10)(R13*1), R14
-	MOVW         R14, 1050(R11)
-	ADDQ         BX, R13
-	MOVWLZX      (DI)(R13*1), R14
-	MOVW         R14, 1028(R11)
-	MOVWLZX      (R8)(R13*1), R14
-	MOVW         R14, 1036(R11)
-	MOVWLZX      (R9)(R13*1), R14
-	MOVW         R14, 1044(R11)
-	MOVWLZX      (R10)(R13*1), R14
-	MOVW         R14, 1052(R11)
-	ADDQ         BX, R13
-	MOVWLZX      (DI)(R13*1), R14
-	MOVW         R14, 1030(R11)
-	MOVWLZX      (R8)(R13*1), R14
-	MOVW         R14, 1038(R11)
-	MOVWLZX      (R9)(R13*1), R14
-	MOVW         R14, 1046(R11)
-	MOVWLZX      (R10)(R13*1), R14
-	MOVW         R14, 1054(R11)
-	MOVQ         groups+80(FP), R13
-group:
-	VMOVDQU32    (DI), X17
-	VINSERTI32X4 $0x01, (R8), Z17, Z17
-	VINSERTI32X4 $0x02, (R9), Z17, Z17
-	VINSERTI32X4 $0x03, (R10), Z17, Z17
-	PREFETCHT0   (DX)
-	VMOVDQU32    (DI)(BX*1), X18
-	VINSERTI32X4 $0x01, (R8)(BX*1), Z18, Z18
-	VINSERTI32X4 $0x02, (R9)(BX*1), Z18, Z18
-	VINSERTI32X4 $0x03, (R10)(BX*1), Z18, Z18
-	PREFETCHT0   64(DX)
-	VMOVDQU32    (DI)(BX*2), X19
-	VINSERTI32X4 $0x01, (R8)(BX*2), Z19, Z19
-	VINSERTI32X4 $0x02, (R9)(BX*2), Z19, Z19
-	VINSERTI32X4 $0x03, (R10)(BX*2), Z19, Z19
-	PREFETCHT0   128(DX)
-	VMOVDQU32    (DI)(SI*1), X20
-	VINSERTI32X4 $0x01, (R8)(SI*1), Z20, Z20
-	VINSERTI32X4 $0x02, (R9)(SI*1), Z20, Z20
-	VINSERTI32X4 $0x03, (R10)(SI*1), Z20, Z20
-	PREFETCHT0   192(DX)
-	VPUNPCKLDQ   Z18, Z17, Z22
-	VPUNPCKLDQ   Z20, Z19, Z24
-	VPUNPCKHDQ   Z18, Z17, Z25
-	VPUNPCKHDQ   Z20, Z19, Z26
-	VPUNPCKLQDQ  Z24, Z22, Z23
-	VPUNPCKHQDQ  Z24, Z22, Z22
-	VPUNPCKLQDQ  Z26, Z25, Z24
-	VPUNPCKHQDQ  Z26, Z25, Z25
-	MOVQ         $+4, R14
-shift:
-	VPANDD        Z0, Z23, Z26
-	VPDPBUSD.BCST (AX), Z26, Z1
-	VPDPBUSD.BCST 4(AX), Z26, Z2
-	VPDPBUSD.BCST 8(AX), Z26, Z3
-	VPDPBUSD.BCST 12(AX), Z26, Z4
-	VPDPBUSD.BCST 16(AX), Z26, Z5
-	VPDPBUSD.BCST 20(AX), Z26, Z6
-	VPDPBUSD.BCST 24(AX), Z26, Z7
-	VPDPBUSD.BCST 28(AX), Z26, Z8
-	VPDPBUSD.BCST 32(AX), Z26, Z9
-	VPDPBUSD.BCST 36(AX), Z26, Z10
-	VPDPBUSD.BCST 40(AX), Z26, Z11
-	VPDPBUSD.BCST 44(AX), Z26, Z12
-	VPDPBUSD.BCST 48(AX), Z26, Z13
-	VPDPBUSD.BCST 52(AX), Z26, Z14
-	VPDPBUSD.BCST 56(AX), Z26, Z15
-	VPDPBUSD.BCST 60(AX), Z26, Z16
-	VPSRLD        $0x02, Z23, Z23
-	VPANDD        Z0, Z22, Z26
-	VPDPBUSD.BCST 256(AX), Z26, Z1
-	VPDPBUSD.BCST 260(AX), Z26, Z2
-	VPDPBUSD.BCST 264(AX), Z26, Z3
-	VPDPBUSD.BCST 268(AX), Z26, Z4
-	VPDPBUSD.BCST 272(AX), Z26, Z5
-	VPDPBUSD.BCST 276(AX), Z26, Z6
-	VPDPBUSD.BCST 280(AX), Z26, Z7
-	VPDPBUSD.BCST 284(AX), Z26, Z8
-	VPDPBUSD.BCST 288(AX), Z26, Z9
-	VPDPBUSD.BCST 292(AX), Z26, Z10
-	VPDPBUSD.BCST 296(AX), Z26, Z11
-	VPDPBUSD.BCST 300(AX), Z26, Z12
-	VPDPBUSD.BCST 304(AX), Z26, Z13
-	VPDPBUSD.BCST 308(AX), Z26, Z14
-	VPDPBUSD.BCST 312(AX), Z26, Z15
-	VPDPBUSD.BCST 316(AX), Z26, Z16
-	VPSRLD        $0x02, Z22, Z22
-	VPANDD        Z0, Z24, Z26
-	VPDPBUSD.BCST 512(AX), Z26, Z1
-	VPDPBUSD.BCST 516(AX), Z26, Z2
-	VPDPBUSD.BCST 520(AX), Z26, Z3
-	VPDPBUSD.BCST 524(AX), Z26, Z4
-	VPDPBUSD.BCST 528(AX), Z26, Z5
-	VPDPBUSD.BCST 532(AX), Z26, Z6
-	VPDPBUSD.BCST 536(AX), Z26, Z7
-	VPDPBUSD.BCST 540(AX), Z26, Z8
-	VPDPBUSD.BCST 544(AX), Z26, Z9
-	VPDPBUSD.BCST 548(AX), Z26, Z10
-	VPDPBUSD.BCST 552(AX), Z26, Z11
-	VPDPBUSD.BCST 556(AX), Z26, Z12
-	VPDPBUSD.BCST 560(AX), Z26, Z13
-	VPDPBUSD.BCST 564(AX), Z26, Z14
-	VPDPBUSD.BCST 568(AX), Z26, Z15
-	VPDPBUSD.BCST 572(AX), Z26, Z16
-	VPSRLD        $0x02, Z24, Z24
-	VPANDD        Z0, Z25, Z26
-	VPDPBUSD.BCST 768(AX), Z26, Z1
-	VPDPBUSD.BCST 772(AX), Z26, Z2
-	VPDPBUSD.BCST 776(AX), Z26, Z3
-	VPDPBUSD.BCST 780(AX), Z26, Z4
-	VPDPBUSD.BCST 784(AX), Z26, Z5
-	VPDPBUSD.BCST 788(AX), Z26, Z6
-	VPDPBUSD.BCST 792(AX), Z26, Z7
-	VPDPBUSD.BCST 796(AX), Z26, Z8
-	VPDPBUSD.BCST 800(AX), Z26, Z9
-	VPDPBUSD.BCST 804(AX), Z26, Z10
-	VPDPBUSD.BCST 808(AX), Z26, Z11
-	VPDPBUSD.BCST 812(AX), Z26, Z12
-	VPDPBUSD.BCST 816(AX), Z26, Z13
-	VPDPBUSD.BCST 820(AX), Z26, Z14
-	VPDPBUSD.BCST 824(AX), Z26, Z15
-	VPDPBUSD.BCST 828(AX), Z26, Z16
-	VPSRLD        $0x02, Z25, Z25
-	ADDQ          $+64, AX
-	DECQ          R14
-	JNZ           shift
-	ADDQ          $+768, AX
-	ADDQ          $+256, DX
-	DECQ          R13
-	JNZ           more
-	VCVTPH2PS     1024(R11), Z22
-	MOVQ          gap+88(FP), R13
-	ADDQ          R13, DI
-	ADDQ          R13, R8
-	ADDQ          R13, R9
-	ADDQ          R13, R10
-	VCVTDQ2PS     Z1, Z1
-	VCVTDQ2PS     Z2, Z2
-	VCVTDQ2PS     Z3, Z3
-	VCVTDQ2PS     Z4, Z4
-	VCVTDQ2PS     Z5, Z5
-	VCVTDQ2PS     Z6, Z6
-	VCVTDQ2PS     Z7, Z7
-	VCVTDQ2PS     Z8, Z8
-	VCVTDQ2PS     Z9, Z9
-	VCVTDQ2PS     Z10, Z10
-	VCVTDQ2PS     Z11, Z11
-	VCVTDQ2PS     Z12, Z12
-	VCVTDQ2PS     Z13, Z13
-	VCVTDQ2PS     Z14, Z14
-	VCVTDQ2PS     Z15, Z15
-	VCVTDQ2PS     Z16, Z16
-	MOVQ          R12, R13
-	ANDQ          $-4, R13
-	ADDQ          scales+48(FP), R13
-	ADDQ          scaleStep+104(FP), R12
-	MOVQ          cols+64(FP), R14
-	MOVQ          scaleStride+56(FP), R15
-	VMULPS.BCST   (R13), Z22, Z23
-	VMULPS        Z23, Z1, Z1
-	VADDPS        (R11), Z1, Z1
-	VMOVUPS       Z1, (R11)
-	DECQ          R14
-	JZ            added
-	ADDQ          R15, R13
-	VMULPS.BCST   (R13), Z22, Z1
-	VMULPS        Z1, Z2, Z2
-	VADDPS        64(R11), Z2, Z2
-	VMOVUPS       Z2, 64(R11)
-	DECQ          R14
-	JZ            added
-	ADDQ          R15, R13
-	VMULPS.BCST   (R13), Z22, Z1
-	VMULPS        Z1, Z3, Z3
-	VADDPS        128(R11), Z3, Z3
-	VMOVUPS       Z3, 128(R11)
-	DECQ          R14
-	JZ            added
-	ADDQ          R15, R13
-	VMULPS.BCST   (R13), Z22, Z1
-	VMULPS        Z1, Z4, Z4
-	VADDPS        192(R11), Z4, Z4
-	VMOVUPS       Z4, 192(R11)
-	DECQ          R14
-	JZ            added
-	ADDQ          R15, R13
-	VMULPS.BCST   (R13), Z22, Z1
-	VMULPS        Z1, Z5, Z5
-	VADDPS        256(R11), Z5, Z5
-	VMOVUPS       Z5, 256(R11)
-	DECQ          R14
-	JZ            added
-	ADDQ          R15, R13
-	VMULPS.BCST   (R13), Z22, Z1
-	VMULPS        Z1, Z6, Z6
-	VADDPS        320(R11), Z6, Z6
-	VMOVUPS       Z6, 320(R11)
-	DECQ          R14
-	JZ            added
-	ADDQ          R15, R13
-	VMULPS.BCST   (R13), Z22, Z1
-	VMULPS        Z1, Z7, Z7
-	VADDPS        384(R11), Z7, Z7
-	VMOVUPS       Z7, 384(R11)
-	DECQ          R14
-	JZ            added
-	ADDQ          R15, R13
-	VMULPS.BCST   (R13), Z22, Z1
-	VMULPS        Z1, Z8, Z8
-	VADDPS        448(R11), Z8, Z8
-	VMOVUPS       Z8, 448(R11)
-	DECQ          R14
-	JZ            added
-	ADDQ          R15, R13
-	VMULPS.BCST   (R13), Z22, Z1
-	VMULPS        Z1, Z9, Z9
-	VADDPS        512(R11), Z9, Z9
-	VMOVUPS       Z9, 512(R11)
-	DECQ          R14
-	JZ            added
-	ADDQ          R15, R13
-	VMULPS.BCST   (R13), Z22, Z1
-	VMULPS        Z1, Z10, Z10
-	VADDPS        576(R11), Z10, Z10
-	VMOVUPS       Z10, 576(R11)
-	DECQ          R14
-	JZ            added
-	ADDQ          R15, R13
-	VMULPS.BCST   (R13), Z22, Z1
-	VMULPS        Z1, Z11, Z11
-	VADDPS        640(R11), Z11, Z11
-	VMOVUPS       Z11, 640(R11)
-	DECQ          R14
-	JZ            added
-	ADDQ          R15, R13
-	VMULPS.BCST   (R13), Z22, Z1
-	VMULPS        Z1, Z12, Z12
-	VADDPS        704(R11), Z12, Z12
-	VMOVUPS       Z12, 704(R11)
-	DECQ          R14
-	JZ            added
-	ADDQ          R15, R13
-	VMULPS.BCST   (R13), Z22, Z1
-	VMULPS        Z1, Z13, Z13
-	VADDPS        768(R11), Z13, Z13
-	VMOVUPS       Z13, 768(R11)
-	DECQ          R14
-	JZ            added
-	ADDQ          R15, R13
-	VMULPS.BCST   (R13), Z22, Z1
-	VMULPS        Z1, Z14, Z14
-	VADDPS        832(R11), Z14, Z14
-	VMOVUPS       Z14, 832(R11)
-	DECQ          R14
-	JZ            added
-	ADDQ          R15, R13
-	VMULPS.BCST   (R13), Z22, Z1
-	VMULPS        Z1, Z15, Z15
-	VADDPS        896(R11), Z15, Z15
-	VMOVUPS       Z15, 896(R11)
-	DECQ          R14
-	JZ            added
-	ADDQ          R15, R13
-	VMULPS.BCST   (R13), Z22, Z1
-	VMULPS        Z1, Z16, Z16
-	VADDPS        960(R11), Z16, Z16
-	VMOVUPS       Z16, 960(R11)
-added:
-	DECQ    CX
-	JNZ     block
-	MOVQ    $+1, AX
-	MOVQ    $+65535, CX
-	TESTQ   BX, BX
-	CMOVQNE CX, AX
-	KMOVW   AX, K1
-	MOVQ    dst+0(FP), AX
-	MOVQ    dstStride+8(FP), CX
-	MOVQ    cols+64(FP), DX
-	VMOVUPS (R11), Z1
-	VMOVUPS Z1, K1, (AX)
-	CMPQ    DX, $+1
-	JLE     stored
-	ADDQ    CX, AX
-	VMOVUPS 64(R11), Z1
-	VMOVUPS Z1, K1, (AX)
-	CMPQ    DX, $+2
-	JLE     stored
-	ADDQ    CX, AX
-	VMOVUPS 128(R11), Z1
-	VMOVUPS Z1, K1, (AX)
-	CMPQ    DX, $+3
-	JLE     stored
-	ADDQ    CX, AX
-	VMOVUPS 192(R11), Z1
-	VMOVUPS Z1, K1, (AX)
-	CMPQ    DX, $+4
-	JLE     stored
-	ADDQ    CX, AX
-	VMOVUPS 256(R11), Z1
-	VMOVUPS Z1, K1, (AX)
-	CMPQ    DX, $+5
-	JLE     stored
-	ADDQ    CX, AX
-	VMOVUPS 320(R11), Z1
-	VMOVUPS Z1, K1, (AX)
-	CMPQ    DX, $+6
-	JLE     stored
-	ADDQ    CX, AX
-	VMOVUPS 384(R11), Z1
-	VMOVUPS Z1, K1, (AX)
-	CMPQ    DX, $+7
-	JLE     stored
-	ADDQ    CX, AX
-	VMOVUPS 448(R11), Z1
-	VMOVUPS Z1, K1, (AX)
-	CMPQ    DX, $+8
-	JLE     stored
-	ADDQ    CX, AX
-	VMOVUPS 512(R11), Z1
-	VMOVUPS Z1, K1, (AX)
-	CMPQ    DX, $+9
-	JLE     stored
-	ADDQ    CX, AX
-	VMOVUPS 576(R11), Z1
-	VMOVUPS Z1, K1, (AX)
-	CMPQ    DX, $+10
-	JLE     stored
-	ADDQ    CX, AX
-	VMOVUPS 640(R11), Z1
-	VMOVUPS Z1, K1, (AX)
-	CMPQ    DX, $+11
-	JLE     stored
-	ADDQ    CX, AX
-	VMOVUPS 704(R11), Z1
-	VMOVUPS Z1, K1, (AX)
-	CMPQ    DX, $+12
-	JLE     stored
-	ADDQ    CX, AX
-	VMOVUPS 768(R11), Z1
-	VMOVUPS Z1, K1, (AX)
-	CMPQ    DX, $+13
-	JLE     stored
-	ADDQ    CX, AX
-	VMOVUPS 832(R11), Z1
-	VMOVUPS Z1, K1, (AX)
-	CMPQ    DX, $+14
-	JLE     stored
-	ADDQ    CX, AX
-	VMOVUPS 896(R11), Z1
-	VMOVUPS Z1, K1, (AX)
-	CMPQ    DX, $+15
-	JLE     stored
-	ADDQ    CX, AX
-	VMOVUPS 960(R11), Z1
-	VMOVUPS Z1, K1, (AX)
-stored:
-	MOVQ BX, AX
-	SHLQ $0x04, AX
-	ADDQ AX, w+16(FP)
-	ADDQ $+64, dst+0(FP)
-	DECQ tiles+72(FP)
-	JNZ  tile
-	VZEROUPPER
-	RET
-more:
-	ADDQ $+16, DI
-	ADDQ $+16, R8
-	ADDQ $+16, R9
-	ADDQ $+16, R10
-	JMP  group
-
-// func codes64Batch16AVX512VNNI(dst *float32, dstStride int, data *byte, panel *int8, scales *float32, scaleStride int, cols int, blocks int, groups int, scaleStep int, rows int)
-// Requires: AVX, AVX512F, AVX512VNNI, MMX+
-TEXT ·codes64Batch16AVX512VNNI(SB), $1088-88
-	VMOVDQU64 twobitMask0<>+0(SB), Z0
-	MOVQ      groups+64(FP), AX
-	SHLQ      $0x0a, AX
-	LEAQ      63(SP), BX
-	ANDQ      $-64, BX
-	XORQ      DX, DX
-	MOVQ      rows+80(FP), SI
-	MOVQ      data+16(FP), R10
-	MOVQ      AX, CX
-	ADDQ      $+128, CX
-	IMULQ     blocks+56(FP), CX
-	ADDQ      R10, CX
-rows:
-	MOVQ    R10, R9
-	MOVQ    panel+24(FP), AX
+	MOVQ    tile+16(FP), AX
+	MOVQ    panel+56(FP), DX
 	VPXORD  Z17, Z17, Z17
 	VMOVUPS Z17, (BX)
 	VMOVUPS Z17, 64(BX)
@@ -9747,2768 +4542,2210 @@ rows:
 	VMOVUPS Z17, 896(BX)
 	VMOVUPS Z17, 960(BX)
 	XORQ    DI, DI
-	MOVQ    blocks+56(FP), R8
+	MOVQ    blocks+32(FP), R9
 block:
-	VPBROADCASTD (AX), Z1
-	VPBROADCASTD 4(AX), Z2
-	VPBROADCASTD 8(AX), Z3
-	VPBROADCASTD 12(AX), Z4
-	VPBROADCASTD 16(AX), Z5
-	VPBROADCASTD 20(AX), Z6
-	VPBROADCASTD 24(AX), Z7
-	VPBROADCASTD 28(AX), Z8
-	VPBROADCASTD 32(AX), Z9
-	VPBROADCASTD 36(AX), Z10
-	VPBROADCASTD 40(AX), Z11
-	VPBROADCASTD 44(AX), Z12
-	VPBROADCASTD 48(AX), Z13
-	VPBROADCASTD 52(AX), Z14
-	VPBROADCASTD 56(AX), Z15
-	VPBROADCASTD 60(AX), Z16
-	ADDQ         $+64, AX
-	MOVQ         groups+64(FP), R11
-	SHLQ         $0x02, R11
+	VPBROADCASTD (DX), Z0
+	VMOVDQA64    Z0, Z1
+	VMOVDQA64    Z0, Z2
+	VMOVDQA64    Z0, Z3
+	VPBROADCASTD 4(DX), Z4
+	VMOVDQA64    Z4, Z5
+	VMOVDQA64    Z4, Z6
+	VMOVDQA64    Z4, Z7
+	VPBROADCASTD 8(DX), Z8
+	VMOVDQA64    Z8, Z9
+	VMOVDQA64    Z8, Z10
+	VMOVDQA64    Z8, Z11
+	VPBROADCASTD 12(DX), Z12
+	VMOVDQA64    Z12, Z13
+	VMOVDQA64    Z12, Z14
+	VMOVDQA64    Z12, Z15
+	ADDQ         $+16, DX
+	MOVQ         groups+40(FP), R10
+	SHLQ         $0x02, R10
 dword:
-	VMOVDQU64     (R9), Z18
-	PREFETCHT0    (CX)
-	VPANDD        Z0, Z18, Z19
-	VPDPBUSD.BCST (AX), Z19, Z1
-	VPDPBUSD.BCST 4(AX), Z19, Z2
-	VPDPBUSD.BCST 8(AX), Z19, Z3
-	VPDPBUSD.BCST 12(AX), Z19, Z4
-	VPDPBUSD.BCST 16(AX), Z19, Z5
-	VPDPBUSD.BCST 20(AX), Z19, Z6
-	VPDPBUSD.BCST 24(AX), Z19, Z7
-	VPDPBUSD.BCST 28(AX), Z19, Z8
-	VPDPBUSD.BCST 32(AX), Z19, Z9
-	VPDPBUSD.BCST 36(AX), Z19, Z10
-	VPDPBUSD.BCST 40(AX), Z19, Z11
-	VPDPBUSD.BCST 44(AX), Z19, Z12
-	VPDPBUSD.BCST 48(AX), Z19, Z13
-	VPDPBUSD.BCST 52(AX), Z19, Z14
-	VPDPBUSD.BCST 56(AX), Z19, Z15
-	VPDPBUSD.BCST 60(AX), Z19, Z16
-	VPSRLD        $0x02, Z18, Z19
-	VPANDD        Z0, Z19, Z19
-	VPDPBUSD.BCST 64(AX), Z19, Z1
-	VPDPBUSD.BCST 68(AX), Z19, Z2
-	VPDPBUSD.BCST 72(AX), Z19, Z3
-	VPDPBUSD.BCST 76(AX), Z19, Z4
-	VPDPBUSD.BCST 80(AX), Z19, Z5
-	VPDPBUSD.BCST 84(AX), Z19, Z6
-	VPDPBUSD.BCST 88(AX), Z19, Z7
-	VPDPBUSD.BCST 92(AX), Z19, Z8
-	VPDPBUSD.BCST 96(AX), Z19, Z9
-	VPDPBUSD.BCST 100(AX), Z19, Z10
-	VPDPBUSD.BCST 104(AX), Z19, Z11
-	VPDPBUSD.BCST 108(AX), Z19, Z12
-	VPDPBUSD.BCST 112(AX), Z19, Z13
-	VPDPBUSD.BCST 116(AX), Z19, Z14
-	VPDPBUSD.BCST 120(AX), Z19, Z15
-	VPDPBUSD.BCST 124(AX), Z19, Z16
-	VPSRLD        $0x04, Z18, Z19
-	VPANDD        Z0, Z19, Z19
-	VPDPBUSD.BCST 128(AX), Z19, Z1
-	VPDPBUSD.BCST 132(AX), Z19, Z2
-	VPDPBUSD.BCST 136(AX), Z19, Z3
-	VPDPBUSD.BCST 140(AX), Z19, Z4
-	VPDPBUSD.BCST 144(AX), Z19, Z5
-	VPDPBUSD.BCST 148(AX), Z19, Z6
-	VPDPBUSD.BCST 152(AX), Z19, Z7
-	VPDPBUSD.BCST 156(AX), Z19, Z8
-	VPDPBUSD.BCST 160(AX), Z19, Z9
-	VPDPBUSD.BCST 164(AX), Z19, Z10
-	VPDPBUSD.BCST 168(AX), Z19, Z11
-	VPDPBUSD.BCST 172(AX), Z19, Z12
-	VPDPBUSD.BCST 176(AX), Z19, Z13
-	VPDPBUSD.BCST 180(AX), Z19, Z14
-	VPDPBUSD.BCST 184(AX), Z19, Z15
-	VPDPBUSD.BCST 188(AX), Z19, Z16
-	VPSRLD        $0x06, Z18, Z18
-	VPANDD        Z0, Z18, Z18
-	VPDPBUSD.BCST 192(AX), Z18, Z1
-	VPDPBUSD.BCST 196(AX), Z18, Z2
-	VPDPBUSD.BCST 200(AX), Z18, Z3
-	VPDPBUSD.BCST 204(AX), Z18, Z4
-	VPDPBUSD.BCST 208(AX), Z18, Z5
-	VPDPBUSD.BCST 212(AX), Z18, Z6
-	VPDPBUSD.BCST 216(AX), Z18, Z7
-	VPDPBUSD.BCST 220(AX), Z18, Z8
-	VPDPBUSD.BCST 224(AX), Z18, Z9
-	VPDPBUSD.BCST 228(AX), Z18, Z10
-	VPDPBUSD.BCST 232(AX), Z18, Z11
-	VPDPBUSD.BCST 236(AX), Z18, Z12
-	VPDPBUSD.BCST 240(AX), Z18, Z13
-	VPDPBUSD.BCST 244(AX), Z18, Z14
-	VPDPBUSD.BCST 248(AX), Z18, Z15
-	VPDPBUSD.BCST 252(AX), Z18, Z16
-	ADDQ          $+256, R9
-	ADDQ          $+64, CX
-	ADDQ          $+256, AX
-	DECQ          R11
-	JNZ           dword
-	MOVQ          R9, R11
-	SUBQ          DX, R11
-	VCVTPH2PS     (R11), Z18
-	VCVTDQ2PS     Z1, Z1
-	VCVTDQ2PS     Z2, Z2
-	VCVTDQ2PS     Z3, Z3
-	VCVTDQ2PS     Z4, Z4
-	VCVTDQ2PS     Z5, Z5
-	VCVTDQ2PS     Z6, Z6
-	VCVTDQ2PS     Z7, Z7
-	VCVTDQ2PS     Z8, Z8
-	VCVTDQ2PS     Z9, Z9
-	VCVTDQ2PS     Z10, Z10
-	VCVTDQ2PS     Z11, Z11
-	VCVTDQ2PS     Z12, Z12
-	VCVTDQ2PS     Z13, Z13
-	VCVTDQ2PS     Z14, Z14
-	VCVTDQ2PS     Z15, Z15
-	VCVTDQ2PS     Z16, Z16
-	MOVQ          DI, R11
-	ANDQ          $-4, R11
-	ADDQ          scales+32(FP), R11
-	ADDQ          scaleStep+72(FP), DI
-	MOVQ          cols+48(FP), R12
-	MOVQ          scaleStride+40(FP), R13
-	VMULPS.BCST   (R11), Z18, Z19
-	VMULPS        Z19, Z1, Z1
-	VADDPS        (BX), Z1, Z1
-	VMOVUPS       Z1, (BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z18, Z1
-	VMULPS        Z1, Z2, Z2
-	VADDPS        64(BX), Z2, Z2
-	VMOVUPS       Z2, 64(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z18, Z1
-	VMULPS        Z1, Z3, Z3
-	VADDPS        128(BX), Z3, Z3
-	VMOVUPS       Z3, 128(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z18, Z1
-	VMULPS        Z1, Z4, Z4
-	VADDPS        192(BX), Z4, Z4
-	VMOVUPS       Z4, 192(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z18, Z1
-	VMULPS        Z1, Z5, Z5
-	VADDPS        256(BX), Z5, Z5
-	VMOVUPS       Z5, 256(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z18, Z1
-	VMULPS        Z1, Z6, Z6
-	VADDPS        320(BX), Z6, Z6
-	VMOVUPS       Z6, 320(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z18, Z1
-	VMULPS        Z1, Z7, Z7
-	VADDPS        384(BX), Z7, Z7
-	VMOVUPS       Z7, 384(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z18, Z1
-	VMULPS        Z1, Z8, Z8
-	VADDPS        448(BX), Z8, Z8
-	VMOVUPS       Z8, 448(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z18, Z1
-	VMULPS        Z1, Z9, Z9
-	VADDPS        512(BX), Z9, Z9
-	VMOVUPS       Z9, 512(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z18, Z1
-	VMULPS        Z1, Z10, Z10
-	VADDPS        576(BX), Z10, Z10
-	VMOVUPS       Z10, 576(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z18, Z1
-	VMULPS        Z1, Z11, Z11
-	VADDPS        640(BX), Z11, Z11
-	VMOVUPS       Z11, 640(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z18, Z1
-	VMULPS        Z1, Z12, Z12
-	VADDPS        704(BX), Z12, Z12
-	VMOVUPS       Z12, 704(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z18, Z1
-	VMULPS        Z1, Z13, Z13
-	VADDPS        768(BX), Z13, Z13
-	VMOVUPS       Z13, 768(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z18, Z1
-	VMULPS        Z1, Z14, Z14
-	VADDPS        832(BX), Z14, Z14
-	VMOVUPS       Z14, 832(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z18, Z1
-	VMULPS        Z1, Z15, Z15
-	VADDPS        896(BX), Z15, Z15
-	VMOVUPS       Z15, 896(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z18, Z1
-	VMULPS        Z1, Z16, Z16
-	VADDPS        960(BX), Z16, Z16
-	VMOVUPS       Z16, 960(BX)
+	VMOVDQU64    (AX), Z18
+	VMOVDQU64    64(AX), Z19
+	VMOVDQU64    128(AX), Z20
+	VMOVDQU64    192(AX), Z21
+	ADDQ         $+256, AX
+	PREFETCHT0   (CX)
+	PREFETCHT0   64(CX)
+	PREFETCHT0   128(CX)
+	PREFETCHT0   192(CX)
+	ADDQ         $+256, CX
+	VPANDD       Z16, Z18, Z22
+	VPANDD       Z16, Z19, Z23
+	VPANDD       Z16, Z20, Z24
+	VPANDD       Z16, Z21, Z25
+	VPBROADCASTD (DX), Z26
+	VPDPBUSD     Z26, Z22, Z0
+	VPDPBUSD     Z26, Z23, Z1
+	VPDPBUSD     Z26, Z24, Z2
+	VPDPBUSD     Z26, Z25, Z3
+	VPBROADCASTD 4(DX), Z26
+	VPDPBUSD     Z26, Z22, Z4
+	VPDPBUSD     Z26, Z23, Z5
+	VPDPBUSD     Z26, Z24, Z6
+	VPDPBUSD     Z26, Z25, Z7
+	VPBROADCASTD 8(DX), Z26
+	VPDPBUSD     Z26, Z22, Z8
+	VPDPBUSD     Z26, Z23, Z9
+	VPDPBUSD     Z26, Z24, Z10
+	VPDPBUSD     Z26, Z25, Z11
+	VPBROADCASTD 12(DX), Z26
+	VPDPBUSD     Z26, Z22, Z12
+	VPDPBUSD     Z26, Z23, Z13
+	VPDPBUSD     Z26, Z24, Z14
+	VPDPBUSD     Z26, Z25, Z15
+	VPSRLD       $0x02, Z18, Z22
+	VPANDD       Z16, Z22, Z22
+	VPSRLD       $0x02, Z19, Z23
+	VPANDD       Z16, Z23, Z23
+	VPSRLD       $0x02, Z20, Z24
+	VPANDD       Z16, Z24, Z24
+	VPSRLD       $0x02, Z21, Z25
+	VPANDD       Z16, Z25, Z25
+	VPBROADCASTD 16(DX), Z26
+	VPDPBUSD     Z26, Z22, Z0
+	VPDPBUSD     Z26, Z23, Z1
+	VPDPBUSD     Z26, Z24, Z2
+	VPDPBUSD     Z26, Z25, Z3
+	VPBROADCASTD 20(DX), Z26
+	VPDPBUSD     Z26, Z22, Z4
+	VPDPBUSD     Z26, Z23, Z5
+	VPDPBUSD     Z26, Z24, Z6
+	VPDPBUSD     Z26, Z25, Z7
+	VPBROADCASTD 24(DX), Z26
+	VPDPBUSD     Z26, Z22, Z8
+	VPDPBUSD     Z26, Z23, Z9
+	VPDPBUSD     Z26, Z24, Z10
+	VPDPBUSD     Z26, Z25, Z11
+	VPBROADCASTD 28(DX), Z26
+	VPDPBUSD     Z26, Z22, Z12
+	VPDPBUSD     Z26, Z23, Z13
+	VPDPBUSD     Z26, Z24, Z14
+	VPDPBUSD     Z26, Z25, Z15
+	VPSRLD       $0x04, Z18, Z22
+	VPANDD       Z16, Z22, Z22
+	VPSRLD       $0x04, Z19, Z23
+	VPANDD       Z16, Z23, Z23
+	VPSRLD       $0x04, Z20, Z24
+	VPANDD       Z16, Z24, Z24
+	VPSRLD       $0x04, Z21, Z25
+	VPANDD       Z16, Z25, Z25
+	VPBROADCASTD 32(DX), Z26
+	VPDPBUSD     Z26, Z22, Z0
+	VPDPBUSD     Z26, Z23, Z1
+	VPDPBUSD     Z26, Z24, Z2
+	VPDPBUSD     Z26, Z25, Z3
+	VPBROADCASTD 36(DX), Z26
+	VPDPBUSD     Z26, Z22, Z4
+	VPDPBUSD     Z26, Z23, Z5
+	VPDPBUSD     Z26, Z24, Z6
+	VPDPBUSD     Z26, Z25, Z7
+	VPBROADCASTD 40(DX), Z26
+	VPDPBUSD     Z26, Z22, Z8
+	VPDPBUSD     Z26, Z23, Z9
+	VPDPBUSD     Z26, Z24, Z10
+	VPDPBUSD     Z26, Z25, Z11
+	VPBROADCASTD 44(DX), Z26
+	VPDPBUSD     Z26, Z22, Z12
+	VPDPBUSD     Z26, Z23, Z13
+	VPDPBUSD     Z26, Z24, Z14
+	VPDPBUSD     Z26, Z25, Z15
+	VPSRLD       $0x06, Z18, Z18
+	VPANDD       Z16, Z18, Z18
+	VPSRLD       $0x06, Z19, Z19
+	VPANDD       Z16, Z19, Z19
+	VPSRLD       $0x06, Z20, Z20
+	VPANDD       Z16, Z20, Z20
+	VPSRLD       $0x06, Z21, Z21
+	VPANDD       Z16, Z21, Z21
+	VPBROADCASTD 48(DX), Z22
+	VPDPBUSD     Z22, Z18, Z0
+	VPDPBUSD     Z22, Z19, Z1
+	VPDPBUSD     Z22, Z20, Z2
+	VPDPBUSD     Z22, Z21, Z3
+	VPBROADCASTD 52(DX), Z22
+	VPDPBUSD     Z22, Z18, Z4
+	VPDPBUSD     Z22, Z19, Z5
+	VPDPBUSD     Z22, Z20, Z6
+	VPDPBUSD     Z22, Z21, Z7
+	VPBROADCASTD 56(DX), Z22
+	VPDPBUSD     Z22, Z18, Z8
+	VPDPBUSD     Z22, Z19, Z9
+	VPDPBUSD     Z22, Z20, Z10
+	VPDPBUSD     Z22, Z21, Z11
+	VPBROADCASTD 60(DX), Z22
+	VPDPBUSD     Z22, Z18, Z12
+	VPDPBUSD     Z22, Z19, Z13
+	VPDPBUSD     Z22, Z20, Z14
+	VPDPBUSD     Z22, Z21, Z15
+	ADDQ         $+64, DX
+	DECQ         R10
+	JNZ          dword
+	MOVQ         weight+48(FP), R10
+	TESTQ        R10, R10
+	JNZ          tensor
+	MOVQ         AX, R10
+	SUBQ         R8, R10
+	VCVTPH2PS    (R10), Z18
+	VCVTPH2PS    32(R10), Z19
+	VCVTPH2PS    64(R10), Z20
+	VCVTPH2PS    96(R10), Z21
+	JMP          weighed
+tensor:
+	VBROADCASTSS (R10), Z18
+	VBROADCASTSS (R10), Z19
+	VBROADCASTSS (R10), Z20
+	VBROADCASTSS (R10), Z21
+weighed:
+	MOVQ        DI, R10
+	ANDQ        $-4, R10
+	ADDQ        scales+72(FP), R10
+	ADDQ        scaleStep+88(FP), DI
+	MOVQ        cols+96(FP), R11
+	MOVQ        scaleStride+80(FP), R12
+	VCVTDQ2PS   Z0, Z0
+	VMULPS.BCST (R10), Z18, Z22
+	VMULPS      Z22, Z0, Z0
+	VADDPS      (BX), Z0, Z0
+	VMOVUPS     Z0, (BX)
+	VCVTDQ2PS   Z1, Z1
+	VMULPS.BCST (R10), Z19, Z0
+	VMULPS      Z0, Z1, Z1
+	VADDPS      64(BX), Z1, Z1
+	VMOVUPS     Z1, 64(BX)
+	VCVTDQ2PS   Z2, Z2
+	VMULPS.BCST (R10), Z20, Z0
+	VMULPS      Z0, Z2, Z2
+	VADDPS      128(BX), Z2, Z2
+	VMOVUPS     Z2, 128(BX)
+	VCVTDQ2PS   Z3, Z3
+	VMULPS.BCST (R10), Z21, Z0
+	VMULPS      Z0, Z3, Z3
+	VADDPS      192(BX), Z3, Z3
+	VMOVUPS     Z3, 192(BX)
+	DECQ        R11
+	JZ          added
+	ADDQ        R12, R10
+	VCVTDQ2PS   Z4, Z4
+	VMULPS.BCST (R10), Z18, Z0
+	VMULPS      Z0, Z4, Z4
+	VADDPS      256(BX), Z4, Z4
+	VMOVUPS     Z4, 256(BX)
+	VCVTDQ2PS   Z5, Z5
+	VMULPS.BCST (R10), Z19, Z0
+	VMULPS      Z0, Z5, Z5
+	VADDPS      320(BX), Z5, Z5
+	VMOVUPS     Z5, 320(BX)
+	VCVTDQ2PS   Z6, Z6
+	VMULPS.BCST (R10), Z20, Z0
+	VMULPS      Z0, Z6, Z6
+	VADDPS      384(BX), Z6, Z6
+	VMOVUPS     Z6, 384(BX)
+	VCVTDQ2PS   Z7, Z7
+	VMULPS.BCST (R10), Z21, Z0
+	VMULPS      Z0, Z7, Z7
+	VADDPS      448(BX), Z7, Z7
+	VMOVUPS     Z7, 448(BX)
+	DECQ        R11
+	JZ          added
+	ADDQ        R12, R10
+	VCVTDQ2PS   Z8, Z8
+	VMULPS.BCST (R10), Z18, Z0
+	VMULPS      Z0, Z8, Z8
+	VADDPS      512(BX), Z8, Z8
+	VMOVUPS     Z8, 512(BX)
+	VCVTDQ2PS   Z9, Z9
+	VMULPS.BCST (R10), Z19, Z0
+	VMULPS      Z0, Z9, Z9
+	VADDPS      576(BX), Z9, Z9
+	VMOVUPS     Z9, 576(BX)
+	VCVTDQ2PS   Z10, Z10
+	VMULPS.BCST (R10), Z20, Z0
+	VMULPS      Z0, Z10, Z10
+	VADDPS      640(BX), Z10, Z10
+	VMOVUPS     Z10, 640(BX)
+	VCVTDQ2PS   Z11, Z11
+	VMULPS.BCST (R10), Z21, Z0
+	VMULPS      Z0, Z11, Z11
+	VADDPS      704(BX), Z11, Z11
+	VMOVUPS     Z11, 704(BX)
+	DECQ        R11
+	JZ          added
+	ADDQ        R12, R10
+	VCVTDQ2PS   Z12, Z12
+	VMULPS.BCST (R10), Z18, Z0
+	VMULPS      Z0, Z12, Z12
+	VADDPS      768(BX), Z12, Z12
+	VMOVUPS     Z12, 768(BX)
+	VCVTDQ2PS   Z13, Z13
+	VMULPS.BCST (R10), Z19, Z0
+	VMULPS      Z0, Z13, Z13
+	VADDPS      832(BX), Z13, Z13
+	VMOVUPS     Z13, 832(BX)
+	VCVTDQ2PS   Z14, Z14
+	VMULPS.BCST (R10), Z20, Z0
+	VMULPS      Z0, Z14, Z14
+	VADDPS      896(BX), Z14, Z14
+	VMOVUPS     Z14, 896(BX)
+	VCVTDQ2PS   Z15, Z15
+	VMULPS.BCST (R10), Z21, Z0
+	VMULPS      Z0, Z15, Z15
+	VADDPS      960(BX), Z15, Z15
+	VMOVUPS     Z15, 960(BX)
 added:
-	ADDQ         $+128, R9
-	DECQ         R8
+	PREFETCHT0   (CX)
+	PREFETCHT0   64(CX)
+	ADDQ         $+128, CX
+	ADDQ         $+128, AX
+	DECQ         R9
 	JNZ          block
-	VPBROADCASTD SI, Z1
-	VPCMPGTD     twobitLaneNumbers<>+0(SB), Z1, K1
-	MOVQ         dst+0(FP), AX
+	MOVQ         BX, AX
+	MOVQ         dst+0(FP), DX
 	MOVQ         dstStride+8(FP), DI
-	MOVQ         cols+48(FP), R8
-	VMOVUPS      (BX), Z1
-	VMOVUPS      Z1, K1, (AX)
-	CMPQ         R8, $+1
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      64(BX), Z1
-	VMOVUPS      Z1, K1, (AX)
-	CMPQ         R8, $+2
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      128(BX), Z1
-	VMOVUPS      Z1, K1, (AX)
-	CMPQ         R8, $+3
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      192(BX), Z1
-	VMOVUPS      Z1, K1, (AX)
-	CMPQ         R8, $+4
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      256(BX), Z1
-	VMOVUPS      Z1, K1, (AX)
-	CMPQ         R8, $+5
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      320(BX), Z1
-	VMOVUPS      Z1, K1, (AX)
-	CMPQ         R8, $+6
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      384(BX), Z1
-	VMOVUPS      Z1, K1, (AX)
-	CMPQ         R8, $+7
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      448(BX), Z1
-	VMOVUPS      Z1, K1, (AX)
-	CMPQ         R8, $+8
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      512(BX), Z1
-	VMOVUPS      Z1, K1, (AX)
-	CMPQ         R8, $+9
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      576(BX), Z1
-	VMOVUPS      Z1, K1, (AX)
-	CMPQ         R8, $+10
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      640(BX), Z1
-	VMOVUPS      Z1, K1, (AX)
-	CMPQ         R8, $+11
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      704(BX), Z1
-	VMOVUPS      Z1, K1, (AX)
-	CMPQ         R8, $+12
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      768(BX), Z1
-	VMOVUPS      Z1, K1, (AX)
-	CMPQ         R8, $+13
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      832(BX), Z1
-	VMOVUPS      Z1, K1, (AX)
-	CMPQ         R8, $+14
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      896(BX), Z1
-	VMOVUPS      Z1, K1, (AX)
-	CMPQ         R8, $+15
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      960(BX), Z1
-	VMOVUPS      Z1, K1, (AX)
-stored:
-	ADDQ $+64, dst+0(FP)
-	ADDQ $+64, R10
-	ADDQ $+32, DX
-	SUBQ $+16, SI
-	JG   rows
+	MOVQ         cols+96(FP), R9
+	MOVQ         SI, R10
+	VPBROADCASTD R10, Z0
+	VPCMPGTD     twobitLaneNumbers<>+0(SB), Z0, K1
+	SUBQ         $+16, R10
+	VPBROADCASTD R10, Z0
+	VPCMPGTD     twobitLaneNumbers<>+0(SB), Z0, K2
+	SUBQ         $+16, R10
+	VPBROADCASTD R10, Z0
+	VPCMPGTD     twobitLaneNumbers<>+0(SB), Z0, K3
+	SUBQ         $+16, R10
+	VPBROADCASTD R10, Z0
+	VPCMPGTD     twobitLaneNumbers<>+0(SB), Z0, K4
+	SUBQ         $+16, R10
+store:
+	VMOVUPS (AX), Z0
+	VMOVUPS Z0, K1, (DX)
+	VMOVUPS 64(AX), Z0
+	VMOVUPS Z0, K2, 64(DX)
+	VMOVUPS 128(AX), Z0
+	VMOVUPS Z0, K3, 128(DX)
+	VMOVUPS 192(AX), Z0
+	VMOVUPS Z0, K4, 192(DX)
+	ADDQ    $+256, AX
+	ADDQ    DI, DX
+	DECQ    R9
+	JNZ     store
+	ADDQ    $+256, dst+0(FP)
+	ADDQ    $+256, tile+16(FP)
+	ADDQ    $+128, R8
+	SUBQ    $+64, SI
+	JG      rows
 	VZEROUPPER
 	RET
 
-// func digits64Batch16AVX512VNNI(dst *float32, dstStride int, data *byte, panel *int8, scales *float32, scaleStride int, cols int, blocks int, scaleStep int, rows int)
+// func digits64Batch4AVX512VNNI(dst *float32, dstStride int, tile *byte, rows int, blocks int, groups int, weight *float32, panel *int8, panelStride int, scales *float32, scaleStride int, scaleStep int, cols int, ahead *byte)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VNNI, MMX+
-TEXT ·digits64Batch16AVX512VNNI(SB), $1088-80
-	VMOVDQU64    twobitMask0<>+0(SB), Z0
+TEXT ·digits64Batch4AVX512VNNI(SB), $576-112
 	MOVL         $0x55555555, AX
-	VPBROADCASTD AX, Z18
+	VPBROADCASTD AX, Z9
 	MOVL         $0xaaaaaaaa, AX
-	VPBROADCASTD AX, Z19
-	VMOVDQU64    twobitByteOnes<>+0(SB), Z17
-	MOVQ         $+1664, AX
+	VPBROADCASTD AX, Z10
+	VMOVDQU64    twobitByteOnes<>+0(SB), Z8
 	LEAQ         63(SP), BX
 	ANDQ         $-64, BX
-	XORQ         DX, DX
-	MOVQ         rows+72(FP), SI
-	MOVQ         data+16(FP), R10
-	MOVQ         AX, CX
-	ADDQ         $+128, CX
-	IMULQ        blocks+56(FP), CX
-	ADDQ         R10, CX
+	MOVQ         rows+24(FP), SI
+	MOVQ         ahead+104(FP), CX
+	XORQ         R8, R8
 rows:
-	MOVQ    R10, R9
-	MOVQ    panel+24(FP), AX
-	VPXORD  Z1, Z1, Z1
-	VMOVUPS Z1, (BX)
-	VMOVUPS Z1, 64(BX)
-	VMOVUPS Z1, 128(BX)
-	VMOVUPS Z1, 192(BX)
-	VMOVUPS Z1, 256(BX)
-	VMOVUPS Z1, 320(BX)
-	VMOVUPS Z1, 384(BX)
-	VMOVUPS Z1, 448(BX)
-	VMOVUPS Z1, 512(BX)
-	VMOVUPS Z1, 576(BX)
-	VMOVUPS Z1, 640(BX)
-	VMOVUPS Z1, 704(BX)
-	VMOVUPS Z1, 768(BX)
-	VMOVUPS Z1, 832(BX)
-	VMOVUPS Z1, 896(BX)
-	VMOVUPS Z1, 960(BX)
+	MOVQ    tile+16(FP), AX
+	MOVQ    panel+56(FP), DX
+	VPXORD  Z11, Z11, Z11
+	VMOVUPS Z11, (BX)
+	VMOVUPS Z11, 64(BX)
+	VMOVUPS Z11, 128(BX)
+	VMOVUPS Z11, 192(BX)
+	VMOVUPS Z11, 256(BX)
+	VMOVUPS Z11, 320(BX)
+	VMOVUPS Z11, 384(BX)
+	VMOVUPS Z11, 448(BX)
 	XORQ    DI, DI
-	MOVQ    blocks+56(FP), R8
+	MOVQ    blocks+32(FP), R9
 block:
-	VPBROADCASTD (AX), Z0
-	VPBROADCASTD 4(AX), Z2
-	VPBROADCASTD 8(AX), Z3
-	VPBROADCASTD 12(AX), Z4
-	VPBROADCASTD 16(AX), Z5
-	VPBROADCASTD 20(AX), Z6
-	VPBROADCASTD 24(AX), Z7
-	VPBROADCASTD 28(AX), Z8
-	VPBROADCASTD 32(AX), Z9
-	VPBROADCASTD 36(AX), Z10
-	VPBROADCASTD 40(AX), Z11
-	VPBROADCASTD 44(AX), Z12
-	VPBROADCASTD 48(AX), Z13
-	VPBROADCASTD 52(AX), Z14
-	VPBROADCASTD 56(AX), Z15
-	VPBROADCASTD 60(AX), Z16
-	ADDQ         $+64, AX
+	VPBROADCASTD (DX), Z0
+	VMOVDQA64    Z0, Z1
+	VPBROADCASTD 4(DX), Z2
+	VMOVDQA64    Z2, Z3
+	VPBROADCASTD 8(DX), Z4
+	VMOVDQA64    Z4, Z5
+	VPBROADCASTD 12(DX), Z6
+	VMOVDQA64    Z6, Z7
+	ADDQ         $+16, DX
+	MOVQ         $+4, R10
+	MOVQ         $+64, R11
+dwords:
+	LEAQ (R11)(R11*2), R12
+dword:
+	VMOVDQU64    (AX), Z12
+	VMOVDQU64    64(AX), Z13
+	ADDQ         $+256, AX
+	PREFETCHT0   (CX)
+	PREFETCHT0   64(CX)
+	ADDQ         $+128, CX
+	VPCMPUB      $0x06, Z9, Z12, K1
+	VPCMPUB      $0x06, Z10, Z12, K2
+	VMOVDQU8.Z   Z8, K1, Z14
+	VPADDB       Z8, Z14, K2, Z14
+	VPCMPUB      $0x06, Z9, Z13, K1
+	VPCMPUB      $0x06, Z10, Z13, K2
+	VMOVDQU8.Z   Z8, K1, Z15
+	VPADDB       Z8, Z15, K2, Z15
+	VPBROADCASTD (DX), Z16
+	VPDPBUSD     Z16, Z14, Z0
+	VPDPBUSD     Z16, Z15, Z1
+	VPBROADCASTD 4(DX), Z16
+	VPDPBUSD     Z16, Z14, Z2
+	VPDPBUSD     Z16, Z15, Z3
+	VPBROADCASTD 8(DX), Z16
+	VPDPBUSD     Z16, Z14, Z4
+	VPDPBUSD     Z16, Z15, Z5
+	VPBROADCASTD 12(DX), Z16
+	VPDPBUSD     Z16, Z14, Z6
+	VPDPBUSD     Z16, Z15, Z7
+	VPADDB       Z12, Z12, Z14
+	VPADDB       Z12, Z14, Z14
+	VPADDB       Z13, Z13, Z12
+	VPADDB       Z13, Z12, Z12
+	VPCMPUB      $0x06, Z9, Z14, K1
+	VPCMPUB      $0x06, Z10, Z14, K2
+	VMOVDQU8.Z   Z8, K1, Z13
+	VPADDB       Z8, Z13, K2, Z13
+	VPCMPUB      $0x06, Z9, Z12, K1
+	VPCMPUB      $0x06, Z10, Z12, K2
+	VMOVDQU8.Z   Z8, K1, Z15
+	VPADDB       Z8, Z15, K2, Z15
+	VPBROADCASTD (DX)(R11*1), Z16
+	VPDPBUSD     Z16, Z13, Z0
+	VPDPBUSD     Z16, Z15, Z1
+	VPBROADCASTD 4(DX)(R11*1), Z16
+	VPDPBUSD     Z16, Z13, Z2
+	VPDPBUSD     Z16, Z15, Z3
+	VPBROADCASTD 8(DX)(R11*1), Z16
+	VPDPBUSD     Z16, Z13, Z4
+	VPDPBUSD     Z16, Z15, Z5
+	VPBROADCASTD 12(DX)(R11*1), Z16
+	VPDPBUSD     Z16, Z13, Z6
+	VPDPBUSD     Z16, Z15, Z7
+	VPADDB       Z14, Z14, Z13
+	VPADDB       Z14, Z13, Z13
+	VPADDB       Z12, Z12, Z14
+	VPADDB       Z12, Z14, Z14
+	VPCMPUB      $0x06, Z9, Z13, K1
+	VPCMPUB      $0x06, Z10, Z13, K2
+	VMOVDQU8.Z   Z8, K1, Z12
+	VPADDB       Z8, Z12, K2, Z12
+	VPCMPUB      $0x06, Z9, Z14, K1
+	VPCMPUB      $0x06, Z10, Z14, K2
+	VMOVDQU8.Z   Z8, K1, Z15
+	VPADDB       Z8, Z15, K2, Z15
+	VPBROADCASTD (DX)(R11*2), Z16
+	VPDPBUSD     Z16, Z12, Z0
+	VPDPBUSD     Z16, Z15, Z1
+	VPBROADCASTD 4(DX)(R11*2), Z16
+	VPDPBUSD     Z16, Z12, Z2
+	VPDPBUSD     Z16, Z15, Z3
+	VPBROADCASTD 8(DX)(R11*2), Z16
+	VPDPBUSD     Z16, Z12, Z4
+	VPDPBUSD     Z16, Z15, Z5
+	VPBROADCASTD 12(DX)(R11*2), Z16
+	VPDPBUSD     Z16, Z12, Z6
+	VPDPBUSD     Z16, Z15, Z7
+	VPADDB       Z13, Z13, Z12
+	VPADDB       Z13, Z12, Z12
+	VPADDB       Z14, Z14, Z13
+	VPADDB       Z14, Z13, Z13
+	VPCMPUB      $0x06, Z9, Z12, K1
+	VPCMPUB      $0x06, Z10, Z12, K2
+	VMOVDQU8.Z   Z8, K1, Z14
+	VPADDB       Z8, Z14, K2, Z14
+	VPCMPUB      $0x06, Z9, Z13, K1
+	VPCMPUB      $0x06, Z10, Z13, K2
+	VMOVDQU8.Z   Z8, K1, Z15
+	VPADDB       Z8, Z15, K2, Z15
+	VPBROADCASTD (DX)(R12*1), Z16
+	VPDPBUSD     Z16, Z14, Z0
+	VPDPBUSD     Z16, Z15, Z1
+	VPBROADCASTD 4(DX)(R12*1), Z16
+	VPDPBUSD     Z16, Z14, Z2
+	VPDPBUSD     Z16, Z15, Z3
+	VPBROADCASTD 8(DX)(R12*1), Z16
+	VPDPBUSD     Z16, Z14, Z4
+	VPDPBUSD     Z16, Z15, Z5
+	VPBROADCASTD 12(DX)(R12*1), Z16
+	VPDPBUSD     Z16, Z14, Z6
+	VPDPBUSD     Z16, Z15, Z7
+	VPADDB       Z12, Z12, Z14
+	VPADDB       Z12, Z14, Z14
+	VPADDB       Z13, Z13, Z12
+	VPADDB       Z13, Z12, Z12
+	VPCMPUB      $0x06, Z9, Z14, K1
+	VPCMPUB      $0x06, Z10, Z14, K2
+	VMOVDQU8.Z   Z8, K1, Z13
+	VPADDB       Z8, Z13, K2, Z13
+	VPCMPUB      $0x06, Z9, Z12, K1
+	VPCMPUB      $0x06, Z10, Z12, K2
+	VMOVDQU8.Z   Z8, K1, Z12
+	VPADDB       Z8, Z12, K2, Z12
+	VPBROADCASTD (DX)(R11*4), Z14
+	VPDPBUSD     Z14, Z13, Z0
+	VPDPBUSD     Z14, Z12, Z1
+	VPBROADCASTD 4(DX)(R11*4), Z14
+	VPDPBUSD     Z14, Z13, Z2
+	VPDPBUSD     Z14, Z12, Z3
+	VPBROADCASTD 8(DX)(R11*4), Z14
+	VPDPBUSD     Z14, Z13, Z4
+	VPDPBUSD     Z14, Z12, Z5
+	VPBROADCASTD 12(DX)(R11*4), Z14
+	VPDPBUSD     Z14, Z13, Z6
+	VPDPBUSD     Z14, Z12, Z7
+	ADDQ         $+16, DX
+	DECQ         R10
+	JNZ          dword
+	LEAQ         (DX)(R11*4), DX
+	MOVQ         $+2, R10
+	CMPQ         R11, $+32
+	MOVQ         $+32, R11
+	JNE          dwords
+	MOVQ         AX, R10
+	SUBQ         R8, R10
+	VPMOVZXWD    (R10), Z12
+	VPADDB       Z12, Z12, Z13
+	VPADDB       Z12, Z13, Z13
+	VPSLLD       $0x10, Z13, Z13
+	VPORD        Z13, Z12, Z12
+	VPMOVZXWD    32(R10), Z13
+	VPADDB       Z13, Z13, Z14
+	VPADDB       Z13, Z14, Z14
+	VPSLLD       $0x10, Z14, Z14
+	VPORD        Z14, Z13, Z13
+	VPCMPUB      $0x06, Z9, Z12, K1
+	VPCMPUB      $0x06, Z10, Z12, K2
+	VMOVDQU8.Z   Z8, K1, Z14
+	VPADDB       Z8, Z14, K2, Z14
+	VPCMPUB      $0x06, Z9, Z13, K1
+	VPCMPUB      $0x06, Z10, Z13, K2
+	VMOVDQU8.Z   Z8, K1, Z15
+	VPADDB       Z8, Z15, K2, Z15
+	VPBROADCASTD (DX), Z16
+	VPDPBUSD     Z16, Z14, Z0
+	VPDPBUSD     Z16, Z15, Z1
+	VPBROADCASTD 4(DX), Z16
+	VPDPBUSD     Z16, Z14, Z2
+	VPDPBUSD     Z16, Z15, Z3
+	VPBROADCASTD 8(DX), Z16
+	VPDPBUSD     Z16, Z14, Z4
+	VPDPBUSD     Z16, Z15, Z5
+	VPBROADCASTD 12(DX), Z16
+	VPDPBUSD     Z16, Z14, Z6
+	VPDPBUSD     Z16, Z15, Z7
+	VPADDB       Z12, Z12, Z14
+	VPADDB       Z12, Z14, Z14
+	VPADDB       Z13, Z13, Z12
+	VPADDB       Z13, Z12, Z12
+	VPADDB       Z14, Z14, Z13
+	VPADDB       Z14, Z13, Z13
+	VPADDB       Z12, Z12, Z14
+	VPADDB       Z12, Z14, Z14
+	VPCMPUB      $0x06, Z9, Z13, K1
+	VPCMPUB      $0x06, Z10, Z13, K2
+	VMOVDQU8.Z   Z8, K1, Z12
+	VPADDB       Z8, Z12, K2, Z12
+	VPCMPUB      $0x06, Z9, Z14, K1
+	VPCMPUB      $0x06, Z10, Z14, K2
+	VMOVDQU8.Z   Z8, K1, Z13
+	VPADDB       Z8, Z13, K2, Z13
+	VPBROADCASTD 16(DX), Z14
+	VPDPBUSD     Z14, Z12, Z0
+	VPDPBUSD     Z14, Z13, Z1
+	VPBROADCASTD 20(DX), Z14
+	VPDPBUSD     Z14, Z12, Z2
+	VPDPBUSD     Z14, Z13, Z3
+	VPBROADCASTD 24(DX), Z14
+	VPDPBUSD     Z14, Z12, Z4
+	VPDPBUSD     Z14, Z13, Z5
+	VPBROADCASTD 28(DX), Z14
+	VPDPBUSD     Z14, Z12, Z6
+	VPDPBUSD     Z14, Z13, Z7
+	PREFETCHT0   (CX)
+	ADDQ         $+64, CX
+	ADDQ         $+128, AX
+	ADDQ         $+32, DX
+	MOVQ         weight+48(FP), R10
+	TESTQ        R10, R10
+	JNZ          tensor
+	MOVQ         AX, R10
+	SUBQ         R8, R10
+	VCVTPH2PS    (R10), Z12
+	VCVTPH2PS    32(R10), Z13
+	JMP          weighed
+tensor:
+	VBROADCASTSS (R10), Z12
+	VBROADCASTSS (R10), Z13
+weighed:
+	MOVQ        DI, R10
+	ANDQ        $-4, R10
+	ADDQ        scales+72(FP), R10
+	ADDQ        scaleStep+88(FP), DI
+	MOVQ        cols+96(FP), R11
+	MOVQ        scaleStride+80(FP), R12
+	VCVTDQ2PS   Z0, Z0
+	VMULPS.BCST (R10), Z12, Z14
+	VMULPS      Z14, Z0, Z0
+	VADDPS      (BX), Z0, Z0
+	VMOVUPS     Z0, (BX)
+	VCVTDQ2PS   Z1, Z1
+	VMULPS.BCST (R10), Z13, Z0
+	VMULPS      Z0, Z1, Z1
+	VADDPS      64(BX), Z1, Z1
+	VMOVUPS     Z1, 64(BX)
+	DECQ        R11
+	JZ          added
+	ADDQ        R12, R10
+	VCVTDQ2PS   Z2, Z2
+	VMULPS.BCST (R10), Z12, Z0
+	VMULPS      Z0, Z2, Z2
+	VADDPS      128(BX), Z2, Z2
+	VMOVUPS     Z2, 128(BX)
+	VCVTDQ2PS   Z3, Z3
+	VMULPS.BCST (R10), Z13, Z0
+	VMULPS      Z0, Z3, Z3
+	VADDPS      192(BX), Z3, Z3
+	VMOVUPS     Z3, 192(BX)
+	DECQ        R11
+	JZ          added
+	ADDQ        R12, R10
+	VCVTDQ2PS   Z4, Z4
+	VMULPS.BCST (R10), Z12, Z0
+	VMULPS      Z0, Z4, Z4
+	VADDPS      256(BX), Z4, Z4
+	VMOVUPS     Z4, 256(BX)
+	VCVTDQ2PS   Z5, Z5
+	VMULPS.BCST (R10), Z13, Z0
+	VMULPS      Z0, Z5, Z5
+	VADDPS      320(BX), Z5, Z5
+	VMOVUPS     Z5, 320(BX)
+	DECQ        R11
+	JZ          added
+	ADDQ        R12, R10
+	VCVTDQ2PS   Z6, Z6
+	VMULPS.BCST (R10), Z12, Z0
+	VMULPS      Z0, Z6, Z6
+	VADDPS      384(BX), Z6, Z6
+	VMOVUPS     Z6, 384(BX)
+	VCVTDQ2PS   Z7, Z7
+	VMULPS.BCST (R10), Z13, Z0
+	VMULPS      Z0, Z7, Z7
+	VADDPS      448(BX), Z7, Z7
+	VMOVUPS     Z7, 448(BX)
+added:
+	PREFETCHT0   (CX)
+	ADDQ         $+64, CX
+	ADDQ         $+128, AX
+	DECQ         R9
+	JNZ          block
+	MOVQ         BX, AX
+	MOVQ         dst+0(FP), DX
+	MOVQ         dstStride+8(FP), DI
+	MOVQ         cols+96(FP), R9
+	MOVQ         SI, R10
+	VPBROADCASTD R10, Z0
+	VPCMPGTD     twobitLaneNumbers<>+0(SB), Z0, K1
+	SUBQ         $+16, R10
+	VPBROADCASTD R10, Z0
+	VPCMPGTD     twobitLaneNumbers<>+0(SB), Z0, K2
+	SUBQ         $+16, R10
+store:
+	VMOVUPS (AX), Z0
+	VMOVUPS Z0, K1, (DX)
+	VMOVUPS 64(AX), Z0
+	VMOVUPS Z0, K2, 64(DX)
+	ADDQ    $+128, AX
+	ADDQ    DI, DX
+	DECQ    R9
+	JNZ     store
+	ADDQ    $+128, dst+0(FP)
+	ADDQ    $+128, tile+16(FP)
+	ADDQ    $+64, R8
+	SUBQ    $+32, SI
+	JG      rows
+	VZEROUPPER
+	RET
+
+// func tileBatch6AVX512VNNI(dst *float32, dstStride int, tile *byte, rows int, blocks int, groups int, weight *float32, panel *int8, panelStride int, scales *float32, scaleStride int, scaleStep int, cols int, ahead *byte)
+// Requires: AVX, AVX512F, AVX512VNNI, MMX+
+TEXT ·tileBatch6AVX512VNNI(SB), $832-112
+	VMOVDQU64 twobitMask0<>+0(SB), Z12
+	LEAQ      63(SP), SI
+	ANDQ      $-64, SI
+	MOVQ      rows+24(FP), DI
+	MOVQ      ahead+104(FP), CX
+	XORQ      R9, R9
+rows:
+	MOVQ    tile+16(FP), AX
+	MOVQ    panel+56(FP), DX
+	MOVQ    DX, BX
+	ADDQ    panelStride+64(FP), BX
+	VPXORD  Z13, Z13, Z13
+	VMOVUPS Z13, (SI)
+	VMOVUPS Z13, 64(SI)
+	VMOVUPS Z13, 128(SI)
+	VMOVUPS Z13, 192(SI)
+	VMOVUPS Z13, 256(SI)
+	VMOVUPS Z13, 320(SI)
+	VMOVUPS Z13, 384(SI)
+	VMOVUPS Z13, 448(SI)
+	VMOVUPS Z13, 512(SI)
+	VMOVUPS Z13, 576(SI)
+	VMOVUPS Z13, 640(SI)
+	VMOVUPS Z13, 704(SI)
+	XORQ    R8, R8
+	MOVQ    blocks+32(FP), R10
+block:
+	VPBROADCASTD (DX), Z0
+	VMOVDQA64    Z0, Z1
+	VPBROADCASTD 4(DX), Z2
+	VMOVDQA64    Z2, Z3
+	VPBROADCASTD 8(DX), Z4
+	VMOVDQA64    Z4, Z5
+	VPBROADCASTD 12(DX), Z6
+	VMOVDQA64    Z6, Z7
+	VPBROADCASTD (BX), Z8
+	VMOVDQA64    Z8, Z9
+	VPBROADCASTD 4(BX), Z10
+	VMOVDQA64    Z10, Z11
+	ADDQ         $+16, DX
+	ADDQ         $+16, BX
+	MOVQ         groups+40(FP), R11
+	SHLQ         $0x02, R11
+dword:
+	VMOVDQU64    (AX), Z14
+	VMOVDQU64    64(AX), Z15
+	ADDQ         $+256, AX
+	PREFETCHT0   (CX)
+	PREFETCHT0   64(CX)
+	ADDQ         $+128, CX
+	VPANDD       Z12, Z14, Z16
+	VPANDD       Z12, Z15, Z17
+	VPBROADCASTD (DX), Z18
+	VPDPBUSD     Z18, Z16, Z0
+	VPDPBUSD     Z18, Z17, Z1
+	VPBROADCASTD 4(DX), Z18
+	VPDPBUSD     Z18, Z16, Z2
+	VPDPBUSD     Z18, Z17, Z3
+	VPBROADCASTD 8(DX), Z18
+	VPDPBUSD     Z18, Z16, Z4
+	VPDPBUSD     Z18, Z17, Z5
+	VPBROADCASTD 12(DX), Z18
+	VPDPBUSD     Z18, Z16, Z6
+	VPDPBUSD     Z18, Z17, Z7
+	VPBROADCASTD (BX), Z18
+	VPDPBUSD     Z18, Z16, Z8
+	VPDPBUSD     Z18, Z17, Z9
+	VPBROADCASTD 4(BX), Z18
+	VPDPBUSD     Z18, Z16, Z10
+	VPDPBUSD     Z18, Z17, Z11
+	VPSRLD       $0x02, Z14, Z16
+	VPANDD       Z12, Z16, Z16
+	VPSRLD       $0x02, Z15, Z17
+	VPANDD       Z12, Z17, Z17
+	VPBROADCASTD 16(DX), Z18
+	VPDPBUSD     Z18, Z16, Z0
+	VPDPBUSD     Z18, Z17, Z1
+	VPBROADCASTD 20(DX), Z18
+	VPDPBUSD     Z18, Z16, Z2
+	VPDPBUSD     Z18, Z17, Z3
+	VPBROADCASTD 24(DX), Z18
+	VPDPBUSD     Z18, Z16, Z4
+	VPDPBUSD     Z18, Z17, Z5
+	VPBROADCASTD 28(DX), Z18
+	VPDPBUSD     Z18, Z16, Z6
+	VPDPBUSD     Z18, Z17, Z7
+	VPBROADCASTD 16(BX), Z18
+	VPDPBUSD     Z18, Z16, Z8
+	VPDPBUSD     Z18, Z17, Z9
+	VPBROADCASTD 20(BX), Z18
+	VPDPBUSD     Z18, Z16, Z10
+	VPDPBUSD     Z18, Z17, Z11
+	VPSRLD       $0x04, Z14, Z16
+	VPANDD       Z12, Z16, Z16
+	VPSRLD       $0x04, Z15, Z17
+	VPANDD       Z12, Z17, Z17
+	VPBROADCASTD 32(DX), Z18
+	VPDPBUSD     Z18, Z16, Z0
+	VPDPBUSD     Z18, Z17, Z1
+	VPBROADCASTD 36(DX), Z18
+	VPDPBUSD     Z18, Z16, Z2
+	VPDPBUSD     Z18, Z17, Z3
+	VPBROADCASTD 40(DX), Z18
+	VPDPBUSD     Z18, Z16, Z4
+	VPDPBUSD     Z18, Z17, Z5
+	VPBROADCASTD 44(DX), Z18
+	VPDPBUSD     Z18, Z16, Z6
+	VPDPBUSD     Z18, Z17, Z7
+	VPBROADCASTD 32(BX), Z18
+	VPDPBUSD     Z18, Z16, Z8
+	VPDPBUSD     Z18, Z17, Z9
+	VPBROADCASTD 36(BX), Z18
+	VPDPBUSD     Z18, Z16, Z10
+	VPDPBUSD     Z18, Z17, Z11
+	VPSRLD       $0x06, Z14, Z14
+	VPANDD       Z12, Z14, Z14
+	VPSRLD       $0x06, Z15, Z15
+	VPANDD       Z12, Z15, Z15
+	VPBROADCASTD 48(DX), Z16
+	VPDPBUSD     Z16, Z14, Z0
+	VPDPBUSD     Z16, Z15, Z1
+	VPBROADCASTD 52(DX), Z16
+	VPDPBUSD     Z16, Z14, Z2
+	VPDPBUSD     Z16, Z15, Z3
+	VPBROADCASTD 56(DX), Z16
+	VPDPBUSD     Z16, Z14, Z4
+	VPDPBUSD     Z16, Z15, Z5
+	VPBROADCASTD 60(DX), Z16
+	VPDPBUSD     Z16, Z14, Z6
+	VPDPBUSD     Z16, Z15, Z7
+	VPBROADCASTD 48(BX), Z16
+	VPDPBUSD     Z16, Z14, Z8
+	VPDPBUSD     Z16, Z15, Z9
+	VPBROADCASTD 52(BX), Z16
+	VPDPBUSD     Z16, Z14, Z10
+	VPDPBUSD     Z16, Z15, Z11
+	ADDQ         $+64, DX
+	ADDQ         $+64, BX
+	DECQ         R11
+	JNZ          dword
+	MOVQ         weight+48(FP), R11
+	TESTQ        R11, R11
+	JNZ          tensor
+	MOVQ         AX, R11
+	SUBQ         R9, R11
+	VCVTPH2PS    (R11), Z14
+	VCVTPH2PS    32(R11), Z15
+	JMP          weighed
+tensor:
+	VBROADCASTSS (R11), Z14
+	VBROADCASTSS (R11), Z15
+weighed:
+	MOVQ        R8, R11
+	ANDQ        $-4, R11
+	ADDQ        scales+72(FP), R11
+	ADDQ        scaleStep+88(FP), R8
+	MOVQ        cols+96(FP), R12
+	MOVQ        scaleStride+80(FP), R13
+	VCVTDQ2PS   Z0, Z0
+	VMULPS.BCST (R11), Z14, Z16
+	VMULPS      Z16, Z0, Z0
+	VADDPS      (SI), Z0, Z0
+	VMOVUPS     Z0, (SI)
+	VCVTDQ2PS   Z1, Z1
+	VMULPS.BCST (R11), Z15, Z0
+	VMULPS      Z0, Z1, Z1
+	VADDPS      64(SI), Z1, Z1
+	VMOVUPS     Z1, 64(SI)
+	DECQ        R12
+	JZ          added
+	ADDQ        R13, R11
+	VCVTDQ2PS   Z2, Z2
+	VMULPS.BCST (R11), Z14, Z0
+	VMULPS      Z0, Z2, Z2
+	VADDPS      128(SI), Z2, Z2
+	VMOVUPS     Z2, 128(SI)
+	VCVTDQ2PS   Z3, Z3
+	VMULPS.BCST (R11), Z15, Z0
+	VMULPS      Z0, Z3, Z3
+	VADDPS      192(SI), Z3, Z3
+	VMOVUPS     Z3, 192(SI)
+	DECQ        R12
+	JZ          added
+	ADDQ        R13, R11
+	VCVTDQ2PS   Z4, Z4
+	VMULPS.BCST (R11), Z14, Z0
+	VMULPS      Z0, Z4, Z4
+	VADDPS      256(SI), Z4, Z4
+	VMOVUPS     Z4, 256(SI)
+	VCVTDQ2PS   Z5, Z5
+	VMULPS.BCST (R11), Z15, Z0
+	VMULPS      Z0, Z5, Z5
+	VADDPS      320(SI), Z5, Z5
+	VMOVUPS     Z5, 320(SI)
+	DECQ        R12
+	JZ          added
+	ADDQ        R13, R11
+	VCVTDQ2PS   Z6, Z6
+	VMULPS.BCST (R11), Z14, Z0
+	VMULPS      Z0, Z6, Z6
+	VADDPS      384(SI), Z6, Z6
+	VMOVUPS     Z6, 384(SI)
+	VCVTDQ2PS   Z7, Z7
+	VMULPS.BCST (R11), Z15, Z0
+	VMULPS      Z0, Z7, Z7
+	VADDPS      448(SI), Z7, Z7
+	VMOVUPS     Z7, 448(SI)
+	DECQ        R12
+	JZ          added
+	ADDQ        R13, R11
+	VCVTDQ2PS   Z8, Z8
+	VMULPS.BCST (R11), Z14, Z0
+	VMULPS      Z0, Z8, Z8
+	VADDPS      512(SI), Z8, Z8
+	VMOVUPS     Z8, 512(SI)
+	VCVTDQ2PS   Z9, Z9
+	VMULPS.BCST (R11), Z15, Z0
+	VMULPS      Z0, Z9, Z9
+	VADDPS      576(SI), Z9, Z9
+	VMOVUPS     Z9, 576(SI)
+	DECQ        R12
+	JZ          added
+	ADDQ        R13, R11
+	VCVTDQ2PS   Z10, Z10
+	VMULPS.BCST (R11), Z14, Z0
+	VMULPS      Z0, Z10, Z10
+	VADDPS      640(SI), Z10, Z10
+	VMOVUPS     Z10, 640(SI)
+	VCVTDQ2PS   Z11, Z11
+	VMULPS.BCST (R11), Z15, Z0
+	VMULPS      Z0, Z11, Z11
+	VADDPS      704(SI), Z11, Z11
+	VMOVUPS     Z11, 704(SI)
+added:
+	PREFETCHT0   (CX)
+	ADDQ         $+64, CX
+	ADDQ         $+128, AX
+	DECQ         R10
+	JNZ          block
+	MOVQ         SI, AX
+	MOVQ         dst+0(FP), DX
+	MOVQ         dstStride+8(FP), BX
+	MOVQ         cols+96(FP), R8
+	MOVQ         DI, R10
+	VPBROADCASTD R10, Z0
+	VPCMPGTD     twobitLaneNumbers<>+0(SB), Z0, K1
+	SUBQ         $+16, R10
+	VPBROADCASTD R10, Z0
+	VPCMPGTD     twobitLaneNumbers<>+0(SB), Z0, K2
+	SUBQ         $+16, R10
+store:
+	VMOVUPS (AX), Z0
+	VMOVUPS Z0, K1, (DX)
+	VMOVUPS 64(AX), Z0
+	VMOVUPS Z0, K2, 64(DX)
+	ADDQ    $+128, AX
+	ADDQ    BX, DX
+	DECQ    R8
+	JNZ     store
+	ADDQ    $+128, dst+0(FP)
+	ADDQ    $+128, tile+16(FP)
+	ADDQ    $+64, R9
+	SUBQ    $+32, DI
+	JG      rows
+	VZEROUPPER
+	RET
+
+// func digits64Batch6AVX512VNNI(dst *float32, dstStride int, tile *byte, rows int, blocks int, groups int, weight *float32, panel *int8, panelStride int, scales *float32, scaleStride int, scaleStep int, cols int, ahead *byte)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VNNI, MMX+
+TEXT ·digits64Batch6AVX512VNNI(SB), $832-112
+	MOVL         $0x55555555, AX
+	VPBROADCASTD AX, Z13
+	MOVL         $0xaaaaaaaa, AX
+	VPBROADCASTD AX, Z14
+	VMOVDQU64    twobitByteOnes<>+0(SB), Z12
+	LEAQ         63(SP), SI
+	ANDQ         $-64, SI
+	MOVQ         rows+24(FP), DI
+	MOVQ         ahead+104(FP), CX
+	XORQ         R9, R9
+rows:
+	MOVQ    tile+16(FP), AX
+	MOVQ    panel+56(FP), DX
+	MOVQ    DX, BX
+	ADDQ    panelStride+64(FP), BX
+	VPXORD  Z15, Z15, Z15
+	VMOVUPS Z15, (SI)
+	VMOVUPS Z15, 64(SI)
+	VMOVUPS Z15, 128(SI)
+	VMOVUPS Z15, 192(SI)
+	VMOVUPS Z15, 256(SI)
+	VMOVUPS Z15, 320(SI)
+	VMOVUPS Z15, 384(SI)
+	VMOVUPS Z15, 448(SI)
+	VMOVUPS Z15, 512(SI)
+	VMOVUPS Z15, 576(SI)
+	VMOVUPS Z15, 640(SI)
+	VMOVUPS Z15, 704(SI)
+	XORQ    R8, R8
+	MOVQ    blocks+32(FP), R10
+block:
+	VPBROADCASTD (DX), Z0
+	VMOVDQA64    Z0, Z1
+	VPBROADCASTD 4(DX), Z2
+	VMOVDQA64    Z2, Z3
+	VPBROADCASTD 8(DX), Z4
+	VMOVDQA64    Z4, Z5
+	VPBROADCASTD 12(DX), Z6
+	VMOVDQA64    Z6, Z7
+	VPBROADCASTD (BX), Z8
+	VMOVDQA64    Z8, Z9
+	VPBROADCASTD 4(BX), Z10
+	VMOVDQA64    Z10, Z11
+	ADDQ         $+16, DX
+	ADDQ         $+16, BX
 	MOVQ         $+4, R11
-	MOVQ         $+256, R12
+	MOVQ         $+64, R12
 dwords:
 	LEAQ (R12)(R12*2), R13
 dword:
-	VMOVDQU64     (R9), Z20
-	PREFETCHT0    (CX)
-	VPCMPUB       $0x06, Z18, Z20, K1
-	VPCMPUB       $0x06, Z19, Z20, K2
-	VMOVDQU8.Z    Z17, K1, Z21
-	VPADDB        Z17, Z21, K2, Z21
-	VPDPBUSD.BCST (AX), Z21, Z0
-	VPDPBUSD.BCST 4(AX), Z21, Z2
-	VPDPBUSD.BCST 8(AX), Z21, Z3
-	VPDPBUSD.BCST 12(AX), Z21, Z4
-	VPDPBUSD.BCST 16(AX), Z21, Z5
-	VPDPBUSD.BCST 20(AX), Z21, Z6
-	VPDPBUSD.BCST 24(AX), Z21, Z7
-	VPDPBUSD.BCST 28(AX), Z21, Z8
-	VPDPBUSD.BCST 32(AX), Z21, Z9
-	VPDPBUSD.BCST 36(AX), Z21, Z10
-	VPDPBUSD.BCST 40(AX), Z21, Z11
-	VPDPBUSD.BCST 44(AX), Z21, Z12
-	VPDPBUSD.BCST 48(AX), Z21, Z13
-	VPDPBUSD.BCST 52(AX), Z21, Z14
-	VPDPBUSD.BCST 56(AX), Z21, Z15
-	VPDPBUSD.BCST 60(AX), Z21, Z16
-	VPADDB        Z20, Z20, Z21
-	VPADDB        Z20, Z21, Z21
-	VPCMPUB       $0x06, Z18, Z21, K1
-	VPCMPUB       $0x06, Z19, Z21, K2
-	VMOVDQU8.Z    Z17, K1, Z20
-	VPADDB        Z17, Z20, K2, Z20
-	VPDPBUSD.BCST (AX)(R12*1), Z20, Z0
-	VPDPBUSD.BCST 4(AX)(R12*1), Z20, Z2
-	VPDPBUSD.BCST 8(AX)(R12*1), Z20, Z3
-	VPDPBUSD.BCST 12(AX)(R12*1), Z20, Z4
-	VPDPBUSD.BCST 16(AX)(R12*1), Z20, Z5
-	VPDPBUSD.BCST 20(AX)(R12*1), Z20, Z6
-	VPDPBUSD.BCST 24(AX)(R12*1), Z20, Z7
-	VPDPBUSD.BCST 28(AX)(R12*1), Z20, Z8
-	VPDPBUSD.BCST 32(AX)(R12*1), Z20, Z9
-	VPDPBUSD.BCST 36(AX)(R12*1), Z20, Z10
-	VPDPBUSD.BCST 40(AX)(R12*1), Z20, Z11
-	VPDPBUSD.BCST 44(AX)(R12*1), Z20, Z12
-	VPDPBUSD.BCST 48(AX)(R12*1), Z20, Z13
-	VPDPBUSD.BCST 52(AX)(R12*1), Z20, Z14
-	VPDPBUSD.BCST 56(AX)(R12*1), Z20, Z15
-	VPDPBUSD.BCST 60(AX)(R12*1), Z20, Z16
-	VPADDB        Z21, Z21, Z20
-	VPADDB        Z21, Z20, Z20
-	VPCMPUB       $0x06, Z18, Z20, K1
-	VPCMPUB       $0x06, Z19, Z20, K2
-	VMOVDQU8.Z    Z17, K1, Z21
-	VPADDB        Z17, Z21, K2, Z21
-	VPDPBUSD.BCST (AX)(R12*2), Z21, Z0
-	VPDPBUSD.BCST 4(AX)(R12*2), Z21, Z2
-	VPDPBUSD.BCST 8(AX)(R12*2), Z21, Z3
-	VPDPBUSD.BCST 12(AX)(R12*2), Z21, Z4
-	VPDPBUSD.BCST 16(AX)(R12*2), Z21, Z5
-	VPDPBUSD.BCST 20(AX)(R12*2), Z21, Z6
-	VPDPBUSD.BCST 24(AX)(R12*2), Z21, Z7
-	VPDPBUSD.BCST 28(AX)(R12*2), Z21, Z8
-	VPDPBUSD.BCST 32(AX)(R12*2), Z21, Z9
-	VPDPBUSD.BCST 36(AX)(R12*2), Z21, Z10
-	VPDPBUSD.BCST 40(AX)(R12*2), Z21, Z11
-	VPDPBUSD.BCST 44(AX)(R12*2), Z21, Z12
-	VPDPBUSD.BCST 48(AX)(R12*2), Z21, Z13
-	VPDPBUSD.BCST 52(AX)(R12*2), Z21, Z14
-	VPDPBUSD.BCST 56(AX)(R12*2), Z21, Z15
-	VPDPBUSD.BCST 60(AX)(R12*2), Z21, Z16
-	VPADDB        Z20, Z20, Z21
-	VPADDB        Z20, Z21, Z21
-	VPCMPUB       $0x06, Z18, Z21, K1
-	VPCMPUB       $0x06, Z19, Z21, K2
-	VMOVDQU8.Z    Z17, K1, Z20
-	VPADDB        Z17, Z20, K2, Z20
-	VPDPBUSD.BCST (AX)(R13*1), Z20, Z0
-	VPDPBUSD.BCST 4(AX)(R13*1), Z20, Z2
-	VPDPBUSD.BCST 8(AX)(R13*1), Z20, Z3
-	VPDPBUSD.BCST 12(AX)(R13*1), Z20, Z4
-	VPDPBUSD.BCST 16(AX)(R13*1), Z20, Z5
-	VPDPBUSD.BCST 20(AX)(R13*1), Z20, Z6
-	VPDPBUSD.BCST 24(AX)(R13*1), Z20, Z7
-	VPDPBUSD.BCST 28(AX)(R13*1), Z20, Z8
-	VPDPBUSD.BCST 32(AX)(R13*1), Z20, Z9
-	VPDPBUSD.BCST 36(AX)(R13*1), Z20, Z10
-	VPDPBUSD.BCST 40(AX)(R13*1), Z20, Z11
-	VPDPBUSD.BCST 44(AX)(R13*1), Z20, Z12
-	VPDPBUSD.BCST 48(AX)(R13*1), Z20, Z13
-	VPDPBUSD.BCST 52(AX)(R13*1), Z20, Z14
-	VPDPBUSD.BCST 56(AX)(R13*1), Z20, Z15
-	VPDPBUSD.BCST 60(AX)(R13*1), Z20, Z16
-	VPADDB        Z21, Z21, Z20
-	VPADDB        Z21, Z20, Z20
-	VPCMPUB       $0x06, Z18, Z20, K1
-	VPCMPUB       $0x06, Z19, Z20, K2
-	VMOVDQU8.Z    Z17, K1, Z20
-	VPADDB        Z17, Z20, K2, Z20
-	VPDPBUSD.BCST (AX)(R12*4), Z20, Z0
-	VPDPBUSD.BCST 4(AX)(R12*4), Z20, Z2
-	VPDPBUSD.BCST 8(AX)(R12*4), Z20, Z3
-	VPDPBUSD.BCST 12(AX)(R12*4), Z20, Z4
-	VPDPBUSD.BCST 16(AX)(R12*4), Z20, Z5
-	VPDPBUSD.BCST 20(AX)(R12*4), Z20, Z6
-	VPDPBUSD.BCST 24(AX)(R12*4), Z20, Z7
-	VPDPBUSD.BCST 28(AX)(R12*4), Z20, Z8
-	VPDPBUSD.BCST 32(AX)(R12*4), Z20, Z9
-	VPDPBUSD.BCST 36(AX)(R12*4), Z20, Z10
-	VPDPBUSD.BCST 40(AX)(R12*4), Z20, Z11
-	VPDPBUSD.BCST 44(AX)(R12*4), Z20, Z12
-	VPDPBUSD.BCST 48(AX)(R12*4), Z20, Z13
-	VPDPBUSD.BCST 52(AX)(R12*4), Z20, Z14
-	VPDPBUSD.BCST 56(AX)(R12*4), Z20, Z15
-	VPDPBUSD.BCST 60(AX)(R12*4), Z20, Z16
-	ADDQ          $+256, R9
-	ADDQ          $+64, CX
-	ADDQ          $+64, AX
-	DECQ          R11
-	JNZ           dword
-	LEAQ          (AX)(R12*4), AX
-	MOVQ          $+2, R11
-	CMPQ          R12, $+128
-	MOVQ          $+128, R12
-	JNE           dwords
-	MOVQ          R9, R11
-	SUBQ          DX, R11
-	VPMOVZXWD     (R11), Z20
-	VPADDB        Z20, Z20, Z21
-	VPADDB        Z20, Z21, Z21
-	VPSLLD        $0x10, Z21, Z21
-	VPORD         Z21, Z20, Z20
-	VPCMPUB       $0x06, Z18, Z20, K1
-	VPCMPUB       $0x06, Z19, Z20, K2
-	VMOVDQU8.Z    Z17, K1, Z21
-	VPADDB        Z17, Z21, K2, Z21
-	VPDPBUSD.BCST (AX), Z21, Z0
-	VPDPBUSD.BCST 4(AX), Z21, Z2
-	VPDPBUSD.BCST 8(AX), Z21, Z3
-	VPDPBUSD.BCST 12(AX), Z21, Z4
-	VPDPBUSD.BCST 16(AX), Z21, Z5
-	VPDPBUSD.BCST 20(AX), Z21, Z6
-	VPDPBUSD.BCST 24(AX), Z21, Z7
-	VPDPBUSD.BCST 28(AX), Z21, Z8
-	VPDPBUSD.BCST 32(AX), Z21, Z9
-	VPDPBUSD.BCST 36(AX), Z21, Z10
-	VPDPBUSD.BCST 40(AX), Z21, Z11
-	VPDPBUSD.BCST 44(AX), Z21, Z12
-	VPDPBUSD.BCST 48(AX), Z21, Z13
-	VPDPBUSD.BCST 52(AX), Z21, Z14
-	VPDPBUSD.BCST 56(AX), Z21, Z15
-	VPDPBUSD.BCST 60(AX), Z21, Z16
-	VPADDB        Z20, Z20, Z21
-	VPADDB        Z20, Z21, Z21
-	VPADDB        Z21, Z21, Z20
-	VPADDB        Z21, Z20, Z20
-	VPCMPUB       $0x06, Z18, Z20, K1
-	VPCMPUB       $0x06, Z19, Z20, K2
-	VMOVDQU8.Z    Z17, K1, Z20
-	VPADDB        Z17, Z20, K2, Z20
-	VPDPBUSD.BCST 64(AX), Z20, Z0
-	VPDPBUSD.BCST 68(AX), Z20, Z2
-	VPDPBUSD.BCST 72(AX), Z20, Z3
-	VPDPBUSD.BCST 76(AX), Z20, Z4
-	VPDPBUSD.BCST 80(AX), Z20, Z5
-	VPDPBUSD.BCST 84(AX), Z20, Z6
-	VPDPBUSD.BCST 88(AX), Z20, Z7
-	VPDPBUSD.BCST 92(AX), Z20, Z8
-	VPDPBUSD.BCST 96(AX), Z20, Z9
-	VPDPBUSD.BCST 100(AX), Z20, Z10
-	VPDPBUSD.BCST 104(AX), Z20, Z11
-	VPDPBUSD.BCST 108(AX), Z20, Z12
-	VPDPBUSD.BCST 112(AX), Z20, Z13
-	VPDPBUSD.BCST 116(AX), Z20, Z14
-	VPDPBUSD.BCST 120(AX), Z20, Z15
-	VPDPBUSD.BCST 124(AX), Z20, Z16
-	PREFETCHT0    (CX)
-	ADDQ          $+128, R9
-	ADDQ          $+64, CX
-	ADDQ          $+128, AX
-	MOVQ          R9, R11
-	SUBQ          DX, R11
-	VCVTPH2PS     (R11), Z20
-	VCVTDQ2PS     Z0, Z0
-	VCVTDQ2PS     Z2, Z2
-	VCVTDQ2PS     Z3, Z3
-	VCVTDQ2PS     Z4, Z4
-	VCVTDQ2PS     Z5, Z5
-	VCVTDQ2PS     Z6, Z6
-	VCVTDQ2PS     Z7, Z7
-	VCVTDQ2PS     Z8, Z8
-	VCVTDQ2PS     Z9, Z9
-	VCVTDQ2PS     Z10, Z10
-	VCVTDQ2PS     Z11, Z11
-	VCVTDQ2PS     Z12, Z12
-	VCVTDQ2PS     Z13, Z13
-	VCVTDQ2PS     Z14, Z14
-	VCVTDQ2PS     Z15, Z15
-	VCVTDQ2PS     Z16, Z16
-	MOVQ          DI, R11
-	ANDQ          $-4, R11
-	ADDQ          scales+32(FP), R11
-	ADDQ          scaleStep+64(FP), DI
-	MOVQ          cols+48(FP), R12
-	MOVQ          scaleStride+40(FP), R13
-	VMULPS.BCST   (R11), Z20, Z21
-	VMULPS        Z21, Z0, Z0
-	VADDPS        (BX), Z0, Z0
-	VMOVUPS       Z0, (BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z20, Z0
-	VMULPS        Z0, Z2, Z2
-	VADDPS        64(BX), Z2, Z2
-	VMOVUPS       Z2, 64(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z20, Z0
-	VMULPS        Z0, Z3, Z3
-	VADDPS        128(BX), Z3, Z3
-	VMOVUPS       Z3, 128(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z20, Z0
-	VMULPS        Z0, Z4, Z4
-	VADDPS        192(BX), Z4, Z4
-	VMOVUPS       Z4, 192(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z20, Z0
-	VMULPS        Z0, Z5, Z5
-	VADDPS        256(BX), Z5, Z5
-	VMOVUPS       Z5, 256(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z20, Z0
-	VMULPS        Z0, Z6, Z6
-	VADDPS        320(BX), Z6, Z6
-	VMOVUPS       Z6, 320(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z20, Z0
-	VMULPS        Z0, Z7, Z7
-	VADDPS        384(BX), Z7, Z7
-	VMOVUPS       Z7, 384(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z20, Z0
-	VMULPS        Z0, Z8, Z8
-	VADDPS        448(BX), Z8, Z8
-	VMOVUPS       Z8, 448(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z20, Z0
-	VMULPS        Z0, Z9, Z9
-	VADDPS        512(BX), Z9, Z9
-	VMOVUPS       Z9, 512(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z20, Z0
-	VMULPS        Z0, Z10, Z10
-	VADDPS        576(BX), Z10, Z10
-	VMOVUPS       Z10, 576(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z20, Z0
-	VMULPS        Z0, Z11, Z11
-	VADDPS        640(BX), Z11, Z11
-	VMOVUPS       Z11, 640(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z20, Z0
-	VMULPS        Z0, Z12, Z12
-	VADDPS        704(BX), Z12, Z12
-	VMOVUPS       Z12, 704(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z20, Z0
-	VMULPS        Z0, Z13, Z13
-	VADDPS        768(BX), Z13, Z13
-	VMOVUPS       Z13, 768(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z20, Z0
-	VMULPS        Z0, Z14, Z14
-	VADDPS        832(BX), Z14, Z14
-	VMOVUPS       Z14, 832(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z20, Z0
-	VMULPS        Z0, Z15, Z15
-	VADDPS        896(BX), Z15, Z15
-	VMOVUPS       Z15, 896(BX)
-	DECQ          R12
-	JZ            added
-	ADDQ          R13, R11
-	VMULPS.BCST   (R11), Z20, Z0
-	VMULPS        Z0, Z16, Z16
-	VADDPS        960(BX), Z16, Z16
-	VMOVUPS       Z16, 960(BX)
-added:
-	ADDQ         $+128, R9
-	DECQ         R8
-	JNZ          block
-	VPBROADCASTD SI, Z0
-	VPCMPGTD     twobitLaneNumbers<>+0(SB), Z0, K1
-	MOVQ         dst+0(FP), AX
-	MOVQ         dstStride+8(FP), DI
-	MOVQ         cols+48(FP), R8
-	VMOVUPS      (BX), Z0
-	VMOVUPS      Z0, K1, (AX)
-	CMPQ         R8, $+1
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      64(BX), Z0
-	VMOVUPS      Z0, K1, (AX)
-	CMPQ         R8, $+2
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      128(BX), Z0
-	VMOVUPS      Z0, K1, (AX)
-	CMPQ         R8, $+3
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      192(BX), Z0
-	VMOVUPS      Z0, K1, (AX)
-	CMPQ         R8, $+4
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      256(BX), Z0
-	VMOVUPS      Z0, K1, (AX)
-	CMPQ         R8, $+5
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      320(BX), Z0
-	VMOVUPS      Z0, K1, (AX)
-	CMPQ         R8, $+6
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      384(BX), Z0
-	VMOVUPS      Z0, K1, (AX)
-	CMPQ         R8, $+7
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      448(BX), Z0
-	VMOVUPS      Z0, K1, (AX)
-	CMPQ         R8, $+8
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      512(BX), Z0
-	VMOVUPS      Z0, K1, (AX)
-	CMPQ         R8, $+9
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      576(BX), Z0
-	VMOVUPS      Z0, K1, (AX)
-	CMPQ         R8, $+10
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      640(BX), Z0
-	VMOVUPS      Z0, K1, (AX)
-	CMPQ         R8, $+11
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      704(BX), Z0
-	VMOVUPS      Z0, K1, (AX)
-	CMPQ         R8, $+12
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      768(BX), Z0
-	VMOVUPS      Z0, K1, (AX)
-	CMPQ         R8, $+13
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      832(BX), Z0
-	VMOVUPS      Z0, K1, (AX)
-	CMPQ         R8, $+14
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      896(BX), Z0
-	VMOVUPS      Z0, K1, (AX)
-	CMPQ         R8, $+15
-	JLE          stored
-	ADDQ         DI, AX
-	VMOVUPS      960(BX), Z0
-	VMOVUPS      Z0, K1, (AX)
-stored:
-	ADDQ $+64, dst+0(FP)
-	ADDQ $+64, R10
-	ADDQ $+32, DX
-	SUBQ $+16, SI
-	JG   rows
-	VZEROUPPER
-	RET
-
-// func ternaryStripAVXVNNI(dst *float32, dstStride int, w *byte, stride int, rows int, rowBytes int, panel *int8, panelStride int, scales *float32, scale float32, cols int)
-// Requires: AVX, AVX2, AVX_VNNI, CMOV, MMX+
-TEXT ·ternaryStripAVXVNNI(SB), $8704-88
-	LEAQ  63(SP), AX
-	ANDQ  $-64, AX
-	MOVQ  cols+80(FP), BX
-	MOVQ  w+16(FP), CX
-	MOVQ  stride+24(FP), SI
-	MOVQ  rows+32(FP), DI
-	MOVQ  SI, DX
-	IMULQ DI, DX
-	ADDQ  CX, DX
-	XORQ  R9, R9
-rows:
-	MOVQ    CX, (AX)(R9*8)
-	LEAQ    (CX)(SI*1), R8
-	INCQ    R9
-	CMPQ    R9, DI
-	CMOVQLT R8, CX
-	CMPQ    R9, $+16
-	JLT     rows
-	XORQ    CX, CX
-	VPXOR   Y0, Y0, Y0
-	LEAQ    4544(AX), SI
-zero:
-	VMOVDQU Y0, (SI)
-	VMOVDQU Y0, 32(SI)
-	VMOVDQU Y0, 64(SI)
-	VMOVDQU Y0, 96(SI)
-	VMOVDQU Y0, 128(SI)
-	VMOVDQU Y0, 160(SI)
-	VMOVDQU Y0, 192(SI)
-	VMOVDQU Y0, 224(SI)
-	ADDQ    $+256, SI
-	SUBQ    $+4, BX
-	JG      zero
-	MOVQ    panel+48(FP), BX
-	VMOVDQU twobitMask0<>+0(SB), Y0
-block:
-	LEAQ 448(AX), SI
-	LEAQ 64(CX), DI
-expand:
-	MOVQ  rowBytes+40(FP), R8
-	SUBQ  CX, R8
-	JLE   expanded
-	CMPQ  R8, $+16
-	JGE   whole
-	VPXOR X1, X1, X1
-	LEAQ  192(AX), R10
-	XORQ  R11, R11
-pad:
-	MOVQ    (AX)(R11*8), R9
-	ADDQ    CX, R9
-	VMOVDQU X1, (R10)
-	XORQ    R12, R12
-dword:
-	MOVL (R9)(R12*1), R13
-	MOVL R13, (R10)(R12*1)
-	ADDQ $+4, R12
-	CMPQ R12, R8
-	JLT  dword
-	MOVQ R10, R9
-	SUBQ CX, R9
-	MOVQ R9, (AX)(R11*8)
-	ADDQ $+16, R10
-	INCQ R11
-	CMPQ R11, $+16
-	JLT  pad
-whole:
-	MOVQ           (AX), R8
-	VBROADCASTI128 (R8)(CX*1), Y1
-	MOVQ           32(AX), R8
-	VINSERTI128    $0x01, (R8)(CX*1), Y1, Y1
-	MOVQ           8(AX), R8
-	VBROADCASTI128 (R8)(CX*1), Y2
-	MOVQ           40(AX), R8
-	VINSERTI128    $0x01, (R8)(CX*1), Y2, Y2
-	MOVQ           16(AX), R8
-	VBROADCASTI128 (R8)(CX*1), Y3
-	MOVQ           48(AX), R8
-	VINSERTI128    $0x01, (R8)(CX*1), Y3, Y3
-	MOVQ           24(AX), R8
-	VBROADCASTI128 (R8)(CX*1), Y4
-	MOVQ           56(AX), R8
-	VINSERTI128    $0x01, (R8)(CX*1), Y4, Y4
-	VPUNPCKLDQ     Y2, Y1, Y5
-	VPUNPCKLDQ     Y4, Y3, Y6
-	VPUNPCKHDQ     Y2, Y1, Y1
-	VPUNPCKHDQ     Y4, Y3, Y3
-	VPUNPCKLQDQ    Y6, Y5, Y2
-	VPUNPCKHQDQ    Y6, Y5, Y4
-	VPUNPCKLQDQ    Y3, Y1, Y5
-	VPUNPCKHQDQ    Y3, Y1, Y1
-	VPAND          Y0, Y2, Y3
-	VMOVDQU        Y3, (SI)
-	VPSRLD         $0x02, Y2, Y3
-	VPAND          Y0, Y3, Y3
-	VMOVDQU        Y3, 64(SI)
-	VPSRLD         $0x04, Y2, Y3
-	VPAND          Y0, Y3, Y3
-	VMOVDQU        Y3, 128(SI)
-	VPSRLD         $0x06, Y2, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 192(SI)
-	VPAND          Y0, Y4, Y2
-	VMOVDQU        Y2, 256(SI)
-	VPSRLD         $0x02, Y4, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 320(SI)
-	VPSRLD         $0x04, Y4, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 384(SI)
-	VPSRLD         $0x06, Y4, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 448(SI)
-	VPAND          Y0, Y5, Y2
-	VMOVDQU        Y2, 512(SI)
-	VPSRLD         $0x02, Y5, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 576(SI)
-	VPSRLD         $0x04, Y5, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 640(SI)
-	VPSRLD         $0x06, Y5, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 704(SI)
-	VPAND          Y0, Y1, Y2
-	VMOVDQU        Y2, 768(SI)
-	VPSRLD         $0x02, Y1, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 832(SI)
-	VPSRLD         $0x04, Y1, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 896(SI)
-	VPSRLD         $0x06, Y1, Y1
-	VPAND          Y0, Y1, Y1
-	VMOVDQU        Y1, 960(SI)
-	MOVQ           64(AX), R8
-	VBROADCASTI128 (R8)(CX*1), Y1
-	MOVQ           96(AX), R8
-	VINSERTI128    $0x01, (R8)(CX*1), Y1, Y1
-	MOVQ           72(AX), R8
-	VBROADCASTI128 (R8)(CX*1), Y2
-	MOVQ           104(AX), R8
-	VINSERTI128    $0x01, (R8)(CX*1), Y2, Y2
-	MOVQ           80(AX), R8
-	VBROADCASTI128 (R8)(CX*1), Y3
-	MOVQ           112(AX), R8
-	VINSERTI128    $0x01, (R8)(CX*1), Y3, Y3
-	MOVQ           88(AX), R8
-	VBROADCASTI128 (R8)(CX*1), Y4
-	MOVQ           120(AX), R8
-	VINSERTI128    $0x01, (R8)(CX*1), Y4, Y4
-	VPUNPCKLDQ     Y2, Y1, Y5
-	VPUNPCKLDQ     Y4, Y3, Y6
-	VPUNPCKHDQ     Y2, Y1, Y1
-	VPUNPCKHDQ     Y4, Y3, Y3
-	VPUNPCKLQDQ    Y6, Y5, Y2
-	VPUNPCKHQDQ    Y6, Y5, Y4
-	VPUNPCKLQDQ    Y3, Y1, Y5
-	VPUNPCKHQDQ    Y3, Y1, Y1
-	VPAND          Y0, Y2, Y3
-	VMOVDQU        Y3, 32(SI)
-	VPSRLD         $0x02, Y2, Y3
-	VPAND          Y0, Y3, Y3
-	VMOVDQU        Y3, 96(SI)
-	VPSRLD         $0x04, Y2, Y3
-	VPAND          Y0, Y3, Y3
-	VMOVDQU        Y3, 160(SI)
-	VPSRLD         $0x06, Y2, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 224(SI)
-	VPAND          Y0, Y4, Y2
-	VMOVDQU        Y2, 288(SI)
-	VPSRLD         $0x02, Y4, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 352(SI)
-	VPSRLD         $0x04, Y4, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 416(SI)
-	VPSRLD         $0x06, Y4, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 480(SI)
-	VPAND          Y0, Y5, Y2
-	VMOVDQU        Y2, 544(SI)
-	VPSRLD         $0x02, Y5, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 608(SI)
-	VPSRLD         $0x04, Y5, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 672(SI)
-	VPSRLD         $0x06, Y5, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 736(SI)
-	VPAND          Y0, Y1, Y2
-	VMOVDQU        Y2, 800(SI)
-	VPSRLD         $0x02, Y1, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 864(SI)
-	VPSRLD         $0x04, Y1, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 928(SI)
-	VPSRLD         $0x06, Y1, Y1
-	VPAND          Y0, Y1, Y1
-	VMOVDQU        Y1, 992(SI)
-	PREFETCHT0     (DX)
-	PREFETCHT0     64(DX)
-	PREFETCHT0     128(DX)
-	PREFETCHT0     192(DX)
-	ADDQ           $+256, DX
-	ADDQ           $+16, CX
-	ADDQ           $+1024, SI
-	CMPQ           CX, DI
-	JLT            expand
-expanded:
-	MOVQ BX, SI
-	LEAQ 4544(AX), DI
-	MOVQ cols+80(FP), R8
-	MOVQ panelStride+56(FP), R9
-columns:
-	LEAQ         16(SI), R10
-	LEAQ         448(AX), R11
-	VPBROADCASTD (SI), Y1
-	VPBROADCASTD (SI), Y2
-	VPBROADCASTD 4(SI), Y3
-	VPBROADCASTD 4(SI), Y4
-	VPBROADCASTD 8(SI), Y5
-	VPBROADCASTD 8(SI), Y6
-	VPBROADCASTD 12(SI), Y7
-	VPBROADCASTD 12(SI), Y8
+	VMOVDQU64    (AX), Z16
+	VMOVDQU64    64(AX), Z17
+	ADDQ         $+256, AX
+	PREFETCHT0   (CX)
+	PREFETCHT0   64(CX)
+	ADDQ         $+128, CX
+	VPCMPUB      $0x06, Z13, Z16, K1
+	VPCMPUB      $0x06, Z14, Z16, K2
+	VMOVDQU8.Z   Z12, K1, Z18
+	VPADDB       Z12, Z18, K2, Z18
+	VPCMPUB      $0x06, Z13, Z17, K1
+	VPCMPUB      $0x06, Z14, Z17, K2
+	VMOVDQU8.Z   Z12, K1, Z19
+	VPADDB       Z12, Z19, K2, Z19
+	VPBROADCASTD (DX), Z20
+	VPDPBUSD     Z20, Z18, Z0
+	VPDPBUSD     Z20, Z19, Z1
+	VPBROADCASTD 4(DX), Z20
+	VPDPBUSD     Z20, Z18, Z2
+	VPDPBUSD     Z20, Z19, Z3
+	VPBROADCASTD 8(DX), Z20
+	VPDPBUSD     Z20, Z18, Z4
+	VPDPBUSD     Z20, Z19, Z5
+	VPBROADCASTD 12(DX), Z20
+	VPDPBUSD     Z20, Z18, Z6
+	VPDPBUSD     Z20, Z19, Z7
+	VPBROADCASTD (BX), Z20
+	VPDPBUSD     Z20, Z18, Z8
+	VPDPBUSD     Z20, Z19, Z9
+	VPBROADCASTD 4(BX), Z20
+	VPDPBUSD     Z20, Z18, Z10
+	VPDPBUSD     Z20, Z19, Z11
+	VPADDB       Z16, Z16, Z18
+	VPADDB       Z16, Z18, Z18
+	VPADDB       Z17, Z17, Z16
+	VPADDB       Z17, Z16, Z16
+	VPCMPUB      $0x06, Z13, Z18, K1
+	VPCMPUB      $0x06, Z14, Z18, K2
+	VMOVDQU8.Z   Z12, K1, Z17
+	VPADDB       Z12, Z17, K2, Z17
+	VPCMPUB      $0x06, Z13, Z16, K1
+	VPCMPUB      $0x06, Z14, Z16, K2
+	VMOVDQU8.Z   Z12, K1, Z19
+	VPADDB       Z12, Z19, K2, Z19
+	VPBROADCASTD (DX)(R12*1), Z20
+	VPDPBUSD     Z20, Z17, Z0
+	VPDPBUSD     Z20, Z19, Z1
+	VPBROADCASTD 4(DX)(R12*1), Z20
+	VPDPBUSD     Z20, Z17, Z2
+	VPDPBUSD     Z20, Z19, Z3
+	VPBROADCASTD 8(DX)(R12*1), Z20
+	VPDPBUSD     Z20, Z17, Z4
+	VPDPBUSD     Z20, Z19, Z5
+	VPBROADCASTD 12(DX)(R12*1), Z20
+	VPDPBUSD     Z20, Z17, Z6
+	VPDPBUSD     Z20, Z19, Z7
+	VPBROADCASTD (BX)(R12*1), Z20
+	VPDPBUSD     Z20, Z17, Z8
+	VPDPBUSD     Z20, Z19, Z9
+	VPBROADCASTD 4(BX)(R12*1), Z20
+	VPDPBUSD     Z20, Z17, Z10
+	VPDPBUSD     Z20, Z19, Z11
+	VPADDB       Z18, Z18, Z17
+	VPADDB       Z18, Z17, Z17
+	VPADDB       Z16, Z16, Z18
+	VPADDB       Z16, Z18, Z18
+	VPCMPUB      $0x06, Z13, Z17, K1
+	VPCMPUB      $0x06, Z14, Z17, K2
+	VMOVDQU8.Z   Z12, K1, Z16
+	VPADDB       Z12, Z16, K2, Z16
+	VPCMPUB      $0x06, Z13, Z18, K1
+	VPCMPUB      $0x06, Z14, Z18, K2
+	VMOVDQU8.Z   Z12, K1, Z19
+	VPADDB       Z12, Z19, K2, Z19
+	VPBROADCASTD (DX)(R12*2), Z20
+	VPDPBUSD     Z20, Z16, Z0
+	VPDPBUSD     Z20, Z19, Z1
+	VPBROADCASTD 4(DX)(R12*2), Z20
+	VPDPBUSD     Z20, Z16, Z2
+	VPDPBUSD     Z20, Z19, Z3
+	VPBROADCASTD 8(DX)(R12*2), Z20
+	VPDPBUSD     Z20, Z16, Z4
+	VPDPBUSD     Z20, Z19, Z5
+	VPBROADCASTD 12(DX)(R12*2), Z20
+	VPDPBUSD     Z20, Z16, Z6
+	VPDPBUSD     Z20, Z19, Z7
+	VPBROADCASTD (BX)(R12*2), Z20
+	VPDPBUSD     Z20, Z16, Z8
+	VPDPBUSD     Z20, Z19, Z9
+	VPBROADCASTD 4(BX)(R12*2), Z20
+	VPDPBUSD     Z20, Z16, Z10
+	VPDPBUSD     Z20, Z19, Z11
+	VPADDB       Z17, Z17, Z16
+	VPADDB       Z17, Z16, Z16
+	VPADDB       Z18, Z18, Z17
+	VPADDB       Z18, Z17, Z17
+	VPCMPUB      $0x06, Z13, Z16, K1
+	VPCMPUB      $0x06, Z14, Z16, K2
+	VMOVDQU8.Z   Z12, K1, Z18
+	VPADDB       Z12, Z18, K2, Z18
+	VPCMPUB      $0x06, Z13, Z17, K1
+	VPCMPUB      $0x06, Z14, Z17, K2
+	VMOVDQU8.Z   Z12, K1, Z19
+	VPADDB       Z12, Z19, K2, Z19
+	VPBROADCASTD (DX)(R13*1), Z20
+	VPDPBUSD     Z20, Z18, Z0
+	VPDPBUSD     Z20, Z19, Z1
+	VPBROADCASTD 4(DX)(R13*1), Z20
+	VPDPBUSD     Z20, Z18, Z2
+	VPDPBUSD     Z20, Z19, Z3
+	VPBROADCASTD 8(DX)(R13*1), Z20
+	VPDPBUSD     Z20, Z18, Z4
+	VPDPBUSD     Z20, Z19, Z5
+	VPBROADCASTD 12(DX)(R13*1), Z20
+	VPDPBUSD     Z20, Z18, Z6
+	VPDPBUSD     Z20, Z19, Z7
+	VPBROADCASTD (BX)(R13*1), Z20
+	VPDPBUSD     Z20, Z18, Z8
+	VPDPBUSD     Z20, Z19, Z9
+	VPBROADCASTD 4(BX)(R13*1), Z20
+	VPDPBUSD     Z20, Z18, Z10
+	VPDPBUSD     Z20, Z19, Z11
+	VPADDB       Z16, Z16, Z18
+	VPADDB       Z16, Z18, Z18
+	VPADDB       Z17, Z17, Z16
+	VPADDB       Z17, Z16, Z16
+	VPCMPUB      $0x06, Z13, Z18, K1
+	VPCMPUB      $0x06, Z14, Z18, K2
+	VMOVDQU8.Z   Z12, K1, Z17
+	VPADDB       Z12, Z17, K2, Z17
+	VPCMPUB      $0x06, Z13, Z16, K1
+	VPCMPUB      $0x06, Z14, Z16, K2
+	VMOVDQU8.Z   Z12, K1, Z16
+	VPADDB       Z12, Z16, K2, Z16
+	VPBROADCASTD (DX)(R12*4), Z18
+	VPDPBUSD     Z18, Z17, Z0
+	VPDPBUSD     Z18, Z16, Z1
+	VPBROADCASTD 4(DX)(R12*4), Z18
+	VPDPBUSD     Z18, Z17, Z2
+	VPDPBUSD     Z18, Z16, Z3
+	VPBROADCASTD 8(DX)(R12*4), Z18
+	VPDPBUSD     Z18, Z17, Z4
+	VPDPBUSD     Z18, Z16, Z5
+	VPBROADCASTD 12(DX)(R12*4), Z18
+	VPDPBUSD     Z18, Z17, Z6
+	VPDPBUSD     Z18, Z16, Z7
+	VPBROADCASTD (BX)(R12*4), Z18
+	VPDPBUSD     Z18, Z17, Z8
+	VPDPBUSD     Z18, Z16, Z9
+	VPBROADCASTD 4(BX)(R12*4), Z18
+	VPDPBUSD     Z18, Z17, Z10
+	VPDPBUSD     Z18, Z16, Z11
+	ADDQ         $+16, DX
+	ADDQ         $+16, BX
+	DECQ         R11
+	JNZ          dword
+	LEAQ         (DX)(R12*4), DX
+	LEAQ         (BX)(R12*4), BX
+	MOVQ         $+2, R11
+	CMPQ         R12, $+32
 	MOVQ         $+32, R12
-steps:
-	VMOVDQU      (R11), Y9
-	VMOVDQU      32(R11), Y10
-	VPBROADCASTD (R10), Y11
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x35; BYTE $0x50; BYTE $0xcb // VPDPBUSD Y11, Y9, Y1
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x2d; BYTE $0x50; BYTE $0xd3 // VPDPBUSD Y11, Y10, Y2
-	VPBROADCASTD 4(R10), Y11
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x35; BYTE $0x50; BYTE $0xdb // VPDPBUSD Y11, Y9, Y3
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x2d; BYTE $0x50; BYTE $0xe3 // VPDPBUSD Y11, Y10, Y4
-	VPBROADCASTD 8(R10), Y11
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x35; BYTE $0x50; BYTE $0xeb // VPDPBUSD Y11, Y9, Y5
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x2d; BYTE $0x50; BYTE $0xf3 // VPDPBUSD Y11, Y10, Y6
-	VPBROADCASTD 12(R10), Y11
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x35; BYTE $0x50; BYTE $0xfb // VPDPBUSD Y11, Y9, Y7
-	BYTE         $0xc4; BYTE $0x42; BYTE $0x2d; BYTE $0x50; BYTE $0xc3 // VPDPBUSD Y11, Y10, Y8
-	VMOVDQU      64(R11), Y9
-	VMOVDQU      96(R11), Y10
-	VPBROADCASTD 16(R10), Y11
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x35; BYTE $0x50; BYTE $0xcb // VPDPBUSD Y11, Y9, Y1
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x2d; BYTE $0x50; BYTE $0xd3 // VPDPBUSD Y11, Y10, Y2
-	VPBROADCASTD 20(R10), Y11
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x35; BYTE $0x50; BYTE $0xdb // VPDPBUSD Y11, Y9, Y3
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x2d; BYTE $0x50; BYTE $0xe3 // VPDPBUSD Y11, Y10, Y4
-	VPBROADCASTD 24(R10), Y11
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x35; BYTE $0x50; BYTE $0xeb // VPDPBUSD Y11, Y9, Y5
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x2d; BYTE $0x50; BYTE $0xf3 // VPDPBUSD Y11, Y10, Y6
-	VPBROADCASTD 28(R10), Y11
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x35; BYTE $0x50; BYTE $0xfb // VPDPBUSD Y11, Y9, Y7
-	BYTE         $0xc4; BYTE $0x42; BYTE $0x2d; BYTE $0x50; BYTE $0xc3 // VPDPBUSD Y11, Y10, Y8
-	ADDQ         $+32, R10
-	ADDQ         $+128, R11
-	DECQ         R12
-	JNZ          steps
-	VPADDD       (DI), Y1, Y1
-	VMOVDQU      Y1, (DI)
-	VPADDD       32(DI), Y2, Y2
-	VMOVDQU      Y2, 32(DI)
-	VPADDD       64(DI), Y3, Y3
-	VMOVDQU      Y3, 64(DI)
-	VPADDD       96(DI), Y4, Y4
-	VMOVDQU      Y4, 96(DI)
-	VPADDD       128(DI), Y5, Y5
-	VMOVDQU      Y5, 128(DI)
-	VPADDD       160(DI), Y6, Y6
-	VMOVDQU      Y6, 160(DI)
-	VPADDD       192(DI), Y7, Y7
-	VMOVDQU      Y7, 192(DI)
-	VPADDD       224(DI), Y8, Y8
-	VMOVDQU      Y8, 224(DI)
-	ADDQ         R9, SI
-	ADDQ         $+256, DI
-	SUBQ         $+4, R8
-	JG           columns
-	ADDQ         $+1040, BX
-	CMPQ         CX, rowBytes+40(FP)
-	JLT          block
-	MOVQ         dst+0(FP), CX
-	MOVQ         dstStride+8(FP), DX
-	MOVQ         rows+32(FP), BX
-	MOVQ         cols+80(FP), SI
-	LEAQ         4544(AX), AX
-	MOVQ         scales+64(FP), DI
-	VBROADCASTSS scale+72(FP), Y0
-	VPXOR        Y1, Y1, Y1
+	JNE          dwords
+	MOVQ         AX, R11
+	SUBQ         R9, R11
+	VPMOVZXWD    (R11), Z16
+	VPADDB       Z16, Z16, Z17
+	VPADDB       Z16, Z17, Z17
+	VPSLLD       $0x10, Z17, Z17
+	VPORD        Z17, Z16, Z16
+	VPMOVZXWD    32(R11), Z17
+	VPADDB       Z17, Z17, Z18
+	VPADDB       Z17, Z18, Z18
+	VPSLLD       $0x10, Z18, Z18
+	VPORD        Z18, Z17, Z17
+	VPCMPUB      $0x06, Z13, Z16, K1
+	VPCMPUB      $0x06, Z14, Z16, K2
+	VMOVDQU8.Z   Z12, K1, Z18
+	VPADDB       Z12, Z18, K2, Z18
+	VPCMPUB      $0x06, Z13, Z17, K1
+	VPCMPUB      $0x06, Z14, Z17, K2
+	VMOVDQU8.Z   Z12, K1, Z19
+	VPADDB       Z12, Z19, K2, Z19
+	VPBROADCASTD (DX), Z20
+	VPDPBUSD     Z20, Z18, Z0
+	VPDPBUSD     Z20, Z19, Z1
+	VPBROADCASTD 4(DX), Z20
+	VPDPBUSD     Z20, Z18, Z2
+	VPDPBUSD     Z20, Z19, Z3
+	VPBROADCASTD 8(DX), Z20
+	VPDPBUSD     Z20, Z18, Z4
+	VPDPBUSD     Z20, Z19, Z5
+	VPBROADCASTD 12(DX), Z20
+	VPDPBUSD     Z20, Z18, Z6
+	VPDPBUSD     Z20, Z19, Z7
+	VPBROADCASTD (BX), Z20
+	VPDPBUSD     Z20, Z18, Z8
+	VPDPBUSD     Z20, Z19, Z9
+	VPBROADCASTD 4(BX), Z20
+	VPDPBUSD     Z20, Z18, Z10
+	VPDPBUSD     Z20, Z19, Z11
+	VPADDB       Z16, Z16, Z18
+	VPADDB       Z16, Z18, Z18
+	VPADDB       Z17, Z17, Z16
+	VPADDB       Z17, Z16, Z16
+	VPADDB       Z18, Z18, Z17
+	VPADDB       Z18, Z17, Z17
+	VPADDB       Z16, Z16, Z18
+	VPADDB       Z16, Z18, Z18
+	VPCMPUB      $0x06, Z13, Z17, K1
+	VPCMPUB      $0x06, Z14, Z17, K2
+	VMOVDQU8.Z   Z12, K1, Z16
+	VPADDB       Z12, Z16, K2, Z16
+	VPCMPUB      $0x06, Z13, Z18, K1
+	VPCMPUB      $0x06, Z14, Z18, K2
+	VMOVDQU8.Z   Z12, K1, Z17
+	VPADDB       Z12, Z17, K2, Z17
+	VPBROADCASTD 16(DX), Z18
+	VPDPBUSD     Z18, Z16, Z0
+	VPDPBUSD     Z18, Z17, Z1
+	VPBROADCASTD 20(DX), Z18
+	VPDPBUSD     Z18, Z16, Z2
+	VPDPBUSD     Z18, Z17, Z3
+	VPBROADCASTD 24(DX), Z18
+	VPDPBUSD     Z18, Z16, Z4
+	VPDPBUSD     Z18, Z17, Z5
+	VPBROADCASTD 28(DX), Z18
+	VPDPBUSD     Z18, Z16, Z6
+	VPDPBUSD     Z18, Z17, Z7
+	VPBROADCASTD 16(BX), Z18
+	VPDPBUSD     Z18, Z16, Z8
+	VPDPBUSD     Z18, Z17, Z9
+	VPBROADCASTD 20(BX), Z18
+	VPDPBUSD     Z18, Z16, Z10
+	VPDPBUSD     Z18, Z17, Z11
+	PREFETCHT0   (CX)
+	ADDQ         $+64, CX
+	ADDQ         $+128, AX
+	ADDQ         $+32, DX
+	ADDQ         $+32, BX
+	MOVQ         weight+48(FP), R11
+	TESTQ        R11, R11
+	JNZ          tensor
+	MOVQ         AX, R11
+	SUBQ         R9, R11
+	VCVTPH2PS    (R11), Z16
+	VCVTPH2PS    32(R11), Z17
+	JMP          weighed
+tensor:
+	VBROADCASTSS (R11), Z16
+	VBROADCASTSS (R11), Z17
+weighed:
+	MOVQ        R8, R11
+	ANDQ        $-4, R11
+	ADDQ        scales+72(FP), R11
+	ADDQ        scaleStep+88(FP), R8
+	MOVQ        cols+96(FP), R12
+	MOVQ        scaleStride+80(FP), R13
+	VCVTDQ2PS   Z0, Z0
+	VMULPS.BCST (R11), Z16, Z18
+	VMULPS      Z18, Z0, Z0
+	VADDPS      (SI), Z0, Z0
+	VMOVUPS     Z0, (SI)
+	VCVTDQ2PS   Z1, Z1
+	VMULPS.BCST (R11), Z17, Z0
+	VMULPS      Z0, Z1, Z1
+	VADDPS      64(SI), Z1, Z1
+	VMOVUPS     Z1, 64(SI)
+	DECQ        R12
+	JZ          added
+	ADDQ        R13, R11
+	VCVTDQ2PS   Z2, Z2
+	VMULPS.BCST (R11), Z16, Z0
+	VMULPS      Z0, Z2, Z2
+	VADDPS      128(SI), Z2, Z2
+	VMOVUPS     Z2, 128(SI)
+	VCVTDQ2PS   Z3, Z3
+	VMULPS.BCST (R11), Z17, Z0
+	VMULPS      Z0, Z3, Z3
+	VADDPS      192(SI), Z3, Z3
+	VMOVUPS     Z3, 192(SI)
+	DECQ        R12
+	JZ          added
+	ADDQ        R13, R11
+	VCVTDQ2PS   Z4, Z4
+	VMULPS.BCST (R11), Z16, Z0
+	VMULPS      Z0, Z4, Z4
+	VADDPS      256(SI), Z4, Z4
+	VMOVUPS     Z4, 256(SI)
+	VCVTDQ2PS   Z5, Z5
+	VMULPS.BCST (R11), Z17, Z0
+	VMULPS      Z0, Z5, Z5
+	VADDPS      320(SI), Z5, Z5
+	VMOVUPS     Z5, 320(SI)
+	DECQ        R12
+	JZ          added
+	ADDQ        R13, R11
+	VCVTDQ2PS   Z6, Z6
+	VMULPS.BCST (R11), Z16, Z0
+	VMULPS      Z0, Z6, Z6
+	VADDPS      384(SI), Z6, Z6
+	VMOVUPS     Z6, 384(SI)
+	VCVTDQ2PS   Z7, Z7
+	VMULPS.BCST (R11), Z17, Z0
+	VMULPS      Z0, Z7, Z7
+	VADDPS      448(SI), Z7, Z7
+	VMOVUPS     Z7, 448(SI)
+	DECQ        R12
+	JZ          added
+	ADDQ        R13, R11
+	VCVTDQ2PS   Z8, Z8
+	VMULPS.BCST (R11), Z16, Z0
+	VMULPS      Z0, Z8, Z8
+	VADDPS      512(SI), Z8, Z8
+	VMOVUPS     Z8, 512(SI)
+	VCVTDQ2PS   Z9, Z9
+	VMULPS.BCST (R11), Z17, Z0
+	VMULPS      Z0, Z9, Z9
+	VADDPS      576(SI), Z9, Z9
+	VMOVUPS     Z9, 576(SI)
+	DECQ        R12
+	JZ          added
+	ADDQ        R13, R11
+	VCVTDQ2PS   Z10, Z10
+	VMULPS.BCST (R11), Z16, Z0
+	VMULPS      Z0, Z10, Z10
+	VADDPS      640(SI), Z10, Z10
+	VMOVUPS     Z10, 640(SI)
+	VCVTDQ2PS   Z11, Z11
+	VMULPS.BCST (R11), Z17, Z0
+	VMULPS      Z0, Z11, Z11
+	VADDPS      704(SI), Z11, Z11
+	VMOVUPS     Z11, 704(SI)
+added:
+	PREFETCHT0   (CX)
+	ADDQ         $+64, CX
+	ADDQ         $+128, AX
+	DECQ         R10
+	JNZ          block
+	MOVQ         SI, AX
+	MOVQ         dst+0(FP), DX
+	MOVQ         dstStride+8(FP), BX
+	MOVQ         cols+96(FP), R8
+	MOVQ         DI, R10
+	VPBROADCASTD R10, Z0
+	VPCMPGTD     twobitLaneNumbers<>+0(SB), Z0, K1
+	SUBQ         $+16, R10
+	VPBROADCASTD R10, Z0
+	VPCMPGTD     twobitLaneNumbers<>+0(SB), Z0, K2
+	SUBQ         $+16, R10
 store:
-	VBROADCASTSS (DI), Y2
-	VMULPS       Y0, Y2, Y2
-	ADDQ         $+4, DI
-	VMOVDQU      (AX), Y3
-	VCVTDQ2PS    Y3, Y3
-	VMULPS       Y2, Y3, Y3
-	VADDPS       Y1, Y3, Y3
-	VMOVDQU      32(AX), Y4
-	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y2, Y4, Y4
-	VADDPS       Y1, Y4, Y4
-	CMPQ         BX, $+16
-	JLT          few
-	VMOVDQU      Y3, (CX)
-	VMOVDQU      Y4, 32(CX)
-	JMP          stored
-few:
-	VMOVDQU Y3, (AX)
-	VMOVDQU Y4, 32(AX)
+	VMOVUPS (AX), Z0
+	VMOVUPS Z0, K1, (DX)
+	VMOVUPS 64(AX), Z0
+	VMOVUPS Z0, K2, 64(DX)
+	ADDQ    $+128, AX
+	ADDQ    BX, DX
+	DECQ    R8
+	JNZ     store
+	ADDQ    $+128, dst+0(FP)
+	ADDQ    $+128, tile+16(FP)
+	ADDQ    $+64, R9
+	SUBQ    $+32, DI
+	JG      rows
+	VZEROUPPER
+	RET
+
+// func tileBatch8AVX512VNNI(dst *float32, dstStride int, tile *byte, rows int, blocks int, groups int, weight *float32, panel *int8, panelStride int, scales *float32, scaleStride int, scaleStep int, cols int, ahead *byte)
+// Requires: AVX, AVX512F, AVX512VNNI, MMX+
+TEXT ·tileBatch8AVX512VNNI(SB), $1088-112
+	VMOVDQU64 twobitMask0<>+0(SB), Z16
+	LEAQ      63(SP), SI
+	ANDQ      $-64, SI
+	MOVQ      rows+24(FP), DI
+	MOVQ      ahead+104(FP), CX
+	XORQ      R9, R9
+rows:
+	MOVQ    tile+16(FP), AX
+	MOVQ    panel+56(FP), DX
+	MOVQ    DX, BX
+	ADDQ    panelStride+64(FP), BX
+	VPXORD  Z17, Z17, Z17
+	VMOVUPS Z17, (SI)
+	VMOVUPS Z17, 64(SI)
+	VMOVUPS Z17, 128(SI)
+	VMOVUPS Z17, 192(SI)
+	VMOVUPS Z17, 256(SI)
+	VMOVUPS Z17, 320(SI)
+	VMOVUPS Z17, 384(SI)
+	VMOVUPS Z17, 448(SI)
+	VMOVUPS Z17, 512(SI)
+	VMOVUPS Z17, 576(SI)
+	VMOVUPS Z17, 640(SI)
+	VMOVUPS Z17, 704(SI)
+	VMOVUPS Z17, 768(SI)
+	VMOVUPS Z17, 832(SI)
+	VMOVUPS Z17, 896(SI)
+	VMOVUPS Z17, 960(SI)
 	XORQ    R8, R8
-row:
-	MOVL (AX)(R8*4), R9
-	MOVL R9, (CX)(R8*4)
-	INCQ R8
-	CMPQ R8, BX
-	JLT  row
-stored:
-	ADDQ DX, CX
-	ADDQ $+64, AX
-	DECQ SI
-	JNZ  store
-	VZEROUPPER
-	RET
-
-// func blocksStripAVXVNNI(dst *float32, dstStride int, w *byte, stride int, rows int, blocks int, panel *int8, panelStride int, scales *float32, scaleStride int, cols int, groups int, gap int, scaleAt int, scaleStep int)
-// Requires: AVX, AVX2, AVX_VNNI, CMOV, F16C, MMX+
-TEXT ·blocksStripAVXVNNI(SB), $9024-120
-	LEAQ  63(SP), AX
-	ANDQ  $-64, AX
-	MOVQ  cols+80(FP), DX
-	MOVQ  w+16(FP), CX
-	MOVQ  stride+24(FP), SI
-	MOVQ  rows+32(FP), DI
-	MOVQ  SI, BX
-	IMULQ DI, BX
-	ADDQ  CX, BX
-	XORQ  R9, R9
-rows:
-	MOVQ    CX, (AX)(R9*8)
-	LEAQ    (CX)(SI*1), R8
-	INCQ    R9
-	CMPQ    R9, DI
-	CMOVQLT R8, CX
-	CMPQ    R9, $+16
-	JLT     rows
-	XORQ    CX, CX
-	LEAQ    3(DX), SI
-	ANDQ    $-4, SI
-	MOVQ    scales+64(FP), DI
-	MOVQ    scaleStride+72(FP), R8
-	XORQ    R10, R10
-scales:
-	MOVQ    DI, 192(AX)(R10*8)
-	LEAQ    (DI)(R8*1), R9
-	INCQ    R10
-	CMPQ    R10, DX
-	CMOVQLT R9, DI
-	CMPQ    R10, SI
-	JLT     scales
-	VPXOR   Y0, Y0, Y0
-	LEAQ    4864(AX), SI
-zero:
-	VMOVDQU Y0, (SI)
-	VMOVDQU Y0, 32(SI)
-	VMOVDQU Y0, 64(SI)
-	VMOVDQU Y0, 96(SI)
-	VMOVDQU Y0, 128(SI)
-	VMOVDQU Y0, 160(SI)
-	VMOVDQU Y0, 192(SI)
-	VMOVDQU Y0, 224(SI)
-	ADDQ    $+256, SI
-	SUBQ    $+4, DX
-	JG      zero
-	XORQ    DX, DX
-	MOVQ    DX, 720(AX)
-	MOVQ    groups+88(FP), SI
-	MOVQ    SI, DI
-	SHLQ    $0x08, DI
-	ADDQ    $+16, DI
-	MOVQ    DI, 712(AX)
-	SHLQ    $0x03, SI
-	MOVQ    SI, 704(AX)
-	MOVQ    panel+48(FP), SI
-	VMOVDQU twobitMask0<>+0(SB), Y0
+	MOVQ    blocks+32(FP), R10
 block:
-	MOVQ    scaleAt+104(FP), DI
-	ADDQ    CX, DI
-	MOVQ    (AX), R8
-	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 128(AX)
-	MOVQ    8(AX), R8
-	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 130(AX)
-	MOVQ    16(AX), R8
-	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 132(AX)
-	MOVQ    24(AX), R8
-	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 134(AX)
-	MOVQ    32(AX), R8
-	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 136(AX)
-	MOVQ    40(AX), R8
-	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 138(AX)
-	MOVQ    48(AX), R8
-	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 140(AX)
-	MOVQ    56(AX), R8
-	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 142(AX)
-	MOVQ    64(AX), R8
-	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 144(AX)
-	MOVQ    72(AX), R8
-	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 146(AX)
-	MOVQ    80(AX), R8
-	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 148(AX)
-	MOVQ    88(AX), R8
-	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 150(AX)
-	MOVQ    96(AX), R8
-	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 152(AX)
-	MOVQ    104(AX), R8
-	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 154(AX)
-	MOVQ    112(AX), R8
-	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 156(AX)
-	MOVQ    120(AX), R8
-	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 158(AX)
-	LEAQ    768(AX), DI
-	MOVQ    groups+88(FP), R8
-expand:
-	MOVQ           (AX), R9
-	VBROADCASTI128 (R9)(CX*1), Y1
-	MOVQ           32(AX), R9
-	VINSERTI128    $0x01, (R9)(CX*1), Y1, Y1
-	MOVQ           8(AX), R9
-	VBROADCASTI128 (R9)(CX*1), Y2
-	MOVQ           40(AX), R9
-	VINSERTI128    $0x01, (R9)(CX*1), Y2, Y2
-	MOVQ           16(AX), R9
-	VBROADCASTI128 (R9)(CX*1), Y3
-	MOVQ           48(AX), R9
-	VINSERTI128    $0x01, (R9)(CX*1), Y3, Y3
-	MOVQ           24(AX), R9
-	VBROADCASTI128 (R9)(CX*1), Y4
-	MOVQ           56(AX), R9
-	VINSERTI128    $0x01, (R9)(CX*1), Y4, Y4
-	VPUNPCKLDQ     Y2, Y1, Y5
-	VPUNPCKLDQ     Y4, Y3, Y6
-	VPUNPCKHDQ     Y2, Y1, Y1
-	VPUNPCKHDQ     Y4, Y3, Y3
-	VPUNPCKLQDQ    Y6, Y5, Y2
-	VPUNPCKHQDQ    Y6, Y5, Y4
-	VPUNPCKLQDQ    Y3, Y1, Y5
-	VPUNPCKHQDQ    Y3, Y1, Y1
-	VPAND          Y0, Y2, Y3
-	VMOVDQU        Y3, (DI)
-	VPSRLD         $0x02, Y2, Y3
-	VPAND          Y0, Y3, Y3
-	VMOVDQU        Y3, 64(DI)
-	VPSRLD         $0x04, Y2, Y3
-	VPAND          Y0, Y3, Y3
-	VMOVDQU        Y3, 128(DI)
-	VPSRLD         $0x06, Y2, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 192(DI)
-	VPAND          Y0, Y4, Y2
-	VMOVDQU        Y2, 256(DI)
-	VPSRLD         $0x02, Y4, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 320(DI)
-	VPSRLD         $0x04, Y4, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 384(DI)
-	VPSRLD         $0x06, Y4, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 448(DI)
-	VPAND          Y0, Y5, Y2
-	VMOVDQU        Y2, 512(DI)
-	VPSRLD         $0x02, Y5, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 576(DI)
-	VPSRLD         $0x04, Y5, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 640(DI)
-	VPSRLD         $0x06, Y5, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 704(DI)
-	VPAND          Y0, Y1, Y2
-	VMOVDQU        Y2, 768(DI)
-	VPSRLD         $0x02, Y1, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 832(DI)
-	VPSRLD         $0x04, Y1, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 896(DI)
-	VPSRLD         $0x06, Y1, Y1
-	VPAND          Y0, Y1, Y1
-	VMOVDQU        Y1, 960(DI)
-	MOVQ           64(AX), R9
-	VBROADCASTI128 (R9)(CX*1), Y1
-	MOVQ           96(AX), R9
-	VINSERTI128    $0x01, (R9)(CX*1), Y1, Y1
-	MOVQ           72(AX), R9
-	VBROADCASTI128 (R9)(CX*1), Y2
-	MOVQ           104(AX), R9
-	VINSERTI128    $0x01, (R9)(CX*1), Y2, Y2
-	MOVQ           80(AX), R9
-	VBROADCASTI128 (R9)(CX*1), Y3
-	MOVQ           112(AX), R9
-	VINSERTI128    $0x01, (R9)(CX*1), Y3, Y3
-	MOVQ           88(AX), R9
-	VBROADCASTI128 (R9)(CX*1), Y4
-	MOVQ           120(AX), R9
-	VINSERTI128    $0x01, (R9)(CX*1), Y4, Y4
-	VPUNPCKLDQ     Y2, Y1, Y5
-	VPUNPCKLDQ     Y4, Y3, Y6
-	VPUNPCKHDQ     Y2, Y1, Y1
-	VPUNPCKHDQ     Y4, Y3, Y3
-	VPUNPCKLQDQ    Y6, Y5, Y2
-	VPUNPCKHQDQ    Y6, Y5, Y4
-	VPUNPCKLQDQ    Y3, Y1, Y5
-	VPUNPCKHQDQ    Y3, Y1, Y1
-	VPAND          Y0, Y2, Y3
-	VMOVDQU        Y3, 32(DI)
-	VPSRLD         $0x02, Y2, Y3
-	VPAND          Y0, Y3, Y3
-	VMOVDQU        Y3, 96(DI)
-	VPSRLD         $0x04, Y2, Y3
-	VPAND          Y0, Y3, Y3
-	VMOVDQU        Y3, 160(DI)
-	VPSRLD         $0x06, Y2, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 224(DI)
-	VPAND          Y0, Y4, Y2
-	VMOVDQU        Y2, 288(DI)
-	VPSRLD         $0x02, Y4, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 352(DI)
-	VPSRLD         $0x04, Y4, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 416(DI)
-	VPSRLD         $0x06, Y4, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 480(DI)
-	VPAND          Y0, Y5, Y2
-	VMOVDQU        Y2, 544(DI)
-	VPSRLD         $0x02, Y5, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 608(DI)
-	VPSRLD         $0x04, Y5, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 672(DI)
-	VPSRLD         $0x06, Y5, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 736(DI)
-	VPAND          Y0, Y1, Y2
-	VMOVDQU        Y2, 800(DI)
-	VPSRLD         $0x02, Y1, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 864(DI)
-	VPSRLD         $0x04, Y1, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 928(DI)
-	VPSRLD         $0x06, Y1, Y1
-	VPAND          Y0, Y1, Y1
-	VMOVDQU        Y1, 992(DI)
-	PREFETCHT0     (BX)
-	PREFETCHT0     64(BX)
-	PREFETCHT0     128(BX)
-	PREFETCHT0     192(BX)
-	ADDQ           $+256, BX
-	ADDQ           $+16, CX
-	ADDQ           $+1024, DI
-	DECQ           R8
-	JNZ            expand
-	VCVTPH2PS      128(AX), Y1
-	VCVTPH2PS      144(AX), Y2
-	MOVQ           SI, DI
-	LEAQ           4864(AX), R8
-	LEAQ           192(AX), R9
-	MOVQ           cols+80(FP), R10
-	MOVQ           panelStride+56(FP), R11
-columns:
-	LEAQ         16(DI), R12
-	LEAQ         768(AX), R13
-	VPBROADCASTD (DI), Y3
-	VPBROADCASTD (DI), Y4
-	VPBROADCASTD 4(DI), Y5
-	VPBROADCASTD 4(DI), Y6
-	VPBROADCASTD 8(DI), Y7
-	VPBROADCASTD 8(DI), Y8
-	VPBROADCASTD 12(DI), Y9
-	VPBROADCASTD 12(DI), Y10
-	MOVQ         704(AX), R14
-steps:
-	VMOVDQU      (R13), Y11
-	VMOVDQU      32(R13), Y12
-	VPBROADCASTD (R12), Y13
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
-	VPBROADCASTD 4(R12), Y13
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
-	VPBROADCASTD 8(R12), Y13
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
-	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
-	VPBROADCASTD 12(R12), Y13
-	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
-	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
-	VMOVDQU      64(R13), Y11
-	VMOVDQU      96(R13), Y12
-	VPBROADCASTD 16(R12), Y13
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
-	VPBROADCASTD 20(R12), Y13
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
-	VPBROADCASTD 24(R12), Y13
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
-	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
-	VPBROADCASTD 28(R12), Y13
-	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
-	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
-	ADDQ         $+32, R12
-	ADDQ         $+128, R13
-	DECQ         R14
-	JNZ          steps
-	MOVQ         (R9), R12
-	VBROADCASTSS (R12)(DX*1), Y11
-	VMULPS       Y1, Y11, Y11
-	VCVTDQ2PS    Y3, Y3
-	VMULPS       Y11, Y3, Y3
-	VADDPS       (R8), Y3, Y3
-	VMOVDQU      Y3, (R8)
-	VBROADCASTSS (R12)(DX*1), Y3
-	VMULPS       Y2, Y3, Y3
-	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y3, Y4, Y4
-	VADDPS       32(R8), Y4, Y4
-	VMOVDQU      Y4, 32(R8)
-	MOVQ         8(R9), R12
-	VBROADCASTSS (R12)(DX*1), Y3
-	VMULPS       Y1, Y3, Y3
-	VCVTDQ2PS    Y5, Y5
-	VMULPS       Y3, Y5, Y5
-	VADDPS       64(R8), Y5, Y5
-	VMOVDQU      Y5, 64(R8)
-	VBROADCASTSS (R12)(DX*1), Y3
-	VMULPS       Y2, Y3, Y3
-	VCVTDQ2PS    Y6, Y6
-	VMULPS       Y3, Y6, Y6
-	VADDPS       96(R8), Y6, Y6
-	VMOVDQU      Y6, 96(R8)
-	MOVQ         16(R9), R12
-	VBROADCASTSS (R12)(DX*1), Y3
-	VMULPS       Y1, Y3, Y3
-	VCVTDQ2PS    Y7, Y7
-	VMULPS       Y3, Y7, Y7
-	VADDPS       128(R8), Y7, Y7
-	VMOVDQU      Y7, 128(R8)
-	VBROADCASTSS (R12)(DX*1), Y3
-	VMULPS       Y2, Y3, Y3
-	VCVTDQ2PS    Y8, Y8
-	VMULPS       Y3, Y8, Y8
-	VADDPS       160(R8), Y8, Y8
-	VMOVDQU      Y8, 160(R8)
-	MOVQ         24(R9), R12
-	VBROADCASTSS (R12)(DX*1), Y3
-	VMULPS       Y1, Y3, Y3
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y3, Y9, Y9
-	VADDPS       192(R8), Y9, Y9
-	VMOVDQU      Y9, 192(R8)
-	VBROADCASTSS (R12)(DX*1), Y3
-	VMULPS       Y2, Y3, Y3
-	VCVTDQ2PS    Y10, Y10
-	VMULPS       Y3, Y10, Y10
-	VADDPS       224(R8), Y10, Y10
-	VMOVDQU      Y10, 224(R8)
-	ADDQ         R11, DI
-	ADDQ         $+256, R8
-	ADDQ         $+32, R9
-	SUBQ         $+4, R10
-	JG           columns
-	ADDQ         712(AX), SI
-	ADDQ         gap+96(FP), CX
-	MOVQ         720(AX), DX
-	ADDQ         scaleStep+112(FP), DX
-	MOVQ         DX, 720(AX)
-	ANDQ         $-4, DX
-	DECQ         blocks+40(FP)
-	JNZ          block
-	MOVQ         dst+0(FP), CX
-	MOVQ         dstStride+8(FP), DX
-	MOVQ         rows+32(FP), BX
-	MOVQ         cols+80(FP), SI
-	LEAQ         4864(AX), AX
-store:
-	VMOVDQU (AX), Y0
-	VMOVDQU 32(AX), Y1
-	CMPQ    BX, $+16
-	JLT     few
-	VMOVDQU Y0, (CX)
-	VMOVDQU Y1, 32(CX)
-	JMP     stored
-few:
-	VMOVDQU Y0, (AX)
-	VMOVDQU Y1, 32(AX)
-	XORQ    DI, DI
-row:
-	MOVL (AX)(DI*4), R8
-	MOVL R8, (CX)(DI*4)
-	INCQ DI
-	CMPQ DI, BX
-	JLT  row
-stored:
-	ADDQ DX, CX
-	ADDQ $+64, AX
-	DECQ SI
-	JNZ  store
-	VZEROUPPER
-	RET
-
-// func codes64StripAVXVNNI(dst *float32, dstStride int, data *byte, vector int, rows int, blocks int, panel *int8, panelStride int, scales *float32, scaleStride int, cols int, groups int, scaleStep int)
-// Requires: AVX, AVX2, AVX_VNNI, CMOV, F16C, MMX+
-TEXT ·codes64StripAVXVNNI(SB), $8832-104
-	LEAQ  63(SP), AX
-	ANDQ  $-64, AX
-	MOVQ  cols+80(FP), DX
-	MOVQ  data+16(FP), SI
-	MOVQ  vector+24(FP), DI
-	MOVQ  groups+88(FP), R8
-	MOVQ  DI, CX
-	SHLQ  $0x06, CX
-	ADDQ  SI, CX
-	SHLQ  $0x0a, R8
-	LEAQ  128(R8), BX
-	SHRQ  $0x02, R8
-	IMULQ DI, R8
-	ADDQ  R8, BX
-	IMULQ blocks+40(FP), BX
-	ADDQ  SI, BX
-	LEAQ  3(DX), SI
-	ANDQ  $-4, SI
-	MOVQ  scales+64(FP), DI
-	MOVQ  scaleStride+72(FP), R8
-	XORQ  R10, R10
-scales:
-	MOVQ    DI, (AX)(R10*8)
-	LEAQ    (DI)(R8*1), R9
-	INCQ    R10
-	CMPQ    R10, DX
-	CMOVQLT R9, DI
-	CMPQ    R10, SI
-	JLT     scales
-	VPXOR   Y0, Y0, Y0
-	LEAQ    4672(AX), SI
-zero:
-	VMOVDQU Y0, (SI)
-	VMOVDQU Y0, 32(SI)
-	VMOVDQU Y0, 64(SI)
-	VMOVDQU Y0, 96(SI)
-	VMOVDQU Y0, 128(SI)
-	VMOVDQU Y0, 160(SI)
-	VMOVDQU Y0, 192(SI)
-	VMOVDQU Y0, 224(SI)
-	ADDQ    $+256, SI
-	SUBQ    $+4, DX
-	JG      zero
-	XORQ    DX, DX
-	MOVQ    DX, 528(AX)
-	MOVQ    groups+88(FP), SI
-	MOVQ    SI, DI
-	SHLQ    $0x08, DI
-	ADDQ    $+16, DI
-	MOVQ    DI, 520(AX)
-	SHLQ    $0x03, SI
-	MOVQ    SI, 512(AX)
-	MOVQ    panel+48(FP), SI
-	VMOVDQU twobitMask0<>+0(SB), Y0
-block:
-	LEAQ 576(AX), DI
-	MOVQ groups+88(FP), R8
-expand:
-	VMOVDQU    (CX), Y1
-	VPAND      Y0, Y1, Y2
-	VMOVDQU    Y2, (DI)
-	VPSRLD     $0x02, Y1, Y2
-	VPAND      Y0, Y2, Y2
-	VMOVDQU    Y2, 64(DI)
-	VPSRLD     $0x04, Y1, Y2
-	VPAND      Y0, Y2, Y2
-	VMOVDQU    Y2, 128(DI)
-	VPSRLD     $0x06, Y1, Y1
-	VPAND      Y0, Y1, Y1
-	VMOVDQU    Y1, 192(DI)
-	VMOVDQU    32(CX), Y1
-	VPAND      Y0, Y1, Y2
-	VMOVDQU    Y2, 32(DI)
-	VPSRLD     $0x02, Y1, Y2
-	VPAND      Y0, Y2, Y2
-	VMOVDQU    Y2, 96(DI)
-	VPSRLD     $0x04, Y1, Y2
-	VPAND      Y0, Y2, Y2
-	VMOVDQU    Y2, 160(DI)
-	VPSRLD     $0x06, Y1, Y1
-	VPAND      Y0, Y1, Y1
-	VMOVDQU    Y1, 224(DI)
-	VMOVDQU    256(CX), Y1
-	VPAND      Y0, Y1, Y2
-	VMOVDQU    Y2, 256(DI)
-	VPSRLD     $0x02, Y1, Y2
-	VPAND      Y0, Y2, Y2
-	VMOVDQU    Y2, 320(DI)
-	VPSRLD     $0x04, Y1, Y2
-	VPAND      Y0, Y2, Y2
-	VMOVDQU    Y2, 384(DI)
-	VPSRLD     $0x06, Y1, Y1
-	VPAND      Y0, Y1, Y1
-	VMOVDQU    Y1, 448(DI)
-	VMOVDQU    288(CX), Y1
-	VPAND      Y0, Y1, Y2
-	VMOVDQU    Y2, 288(DI)
-	VPSRLD     $0x02, Y1, Y2
-	VPAND      Y0, Y2, Y2
-	VMOVDQU    Y2, 352(DI)
-	VPSRLD     $0x04, Y1, Y2
-	VPAND      Y0, Y2, Y2
-	VMOVDQU    Y2, 416(DI)
-	VPSRLD     $0x06, Y1, Y1
-	VPAND      Y0, Y1, Y1
-	VMOVDQU    Y1, 480(DI)
-	VMOVDQU    512(CX), Y1
-	VPAND      Y0, Y1, Y2
-	VMOVDQU    Y2, 512(DI)
-	VPSRLD     $0x02, Y1, Y2
-	VPAND      Y0, Y2, Y2
-	VMOVDQU    Y2, 576(DI)
-	VPSRLD     $0x04, Y1, Y2
-	VPAND      Y0, Y2, Y2
-	VMOVDQU    Y2, 640(DI)
-	VPSRLD     $0x06, Y1, Y1
-	VPAND      Y0, Y1, Y1
-	VMOVDQU    Y1, 704(DI)
-	VMOVDQU    544(CX), Y1
-	VPAND      Y0, Y1, Y2
-	VMOVDQU    Y2, 544(DI)
-	VPSRLD     $0x02, Y1, Y2
-	VPAND      Y0, Y2, Y2
-	VMOVDQU    Y2, 608(DI)
-	VPSRLD     $0x04, Y1, Y2
-	VPAND      Y0, Y2, Y2
-	VMOVDQU    Y2, 672(DI)
-	VPSRLD     $0x06, Y1, Y1
-	VPAND      Y0, Y1, Y1
-	VMOVDQU    Y1, 736(DI)
-	VMOVDQU    768(CX), Y1
-	VPAND      Y0, Y1, Y2
-	VMOVDQU    Y2, 768(DI)
-	VPSRLD     $0x02, Y1, Y2
-	VPAND      Y0, Y2, Y2
-	VMOVDQU    Y2, 832(DI)
-	VPSRLD     $0x04, Y1, Y2
-	VPAND      Y0, Y2, Y2
-	VMOVDQU    Y2, 896(DI)
-	VPSRLD     $0x06, Y1, Y1
-	VPAND      Y0, Y1, Y1
-	VMOVDQU    Y1, 960(DI)
-	VMOVDQU    800(CX), Y1
-	VPAND      Y0, Y1, Y2
-	VMOVDQU    Y2, 800(DI)
-	VPSRLD     $0x02, Y1, Y2
-	VPAND      Y0, Y2, Y2
-	VMOVDQU    Y2, 864(DI)
-	VPSRLD     $0x04, Y1, Y2
-	VPAND      Y0, Y2, Y2
-	VMOVDQU    Y2, 928(DI)
-	VPSRLD     $0x06, Y1, Y1
-	VPAND      Y0, Y1, Y1
-	VMOVDQU    Y1, 992(DI)
-	PREFETCHT0 (BX)
-	PREFETCHT0 64(BX)
-	PREFETCHT0 128(BX)
-	PREFETCHT0 192(BX)
-	ADDQ       $+256, BX
-	ADDQ       $+1024, CX
-	ADDQ       $+1024, DI
-	DECQ       R8
-	JNZ        expand
-	MOVQ       vector+24(FP), R8
-	MOVQ       CX, DI
-	SHLQ       $0x05, R8
-	SUBQ       R8, DI
-	VCVTPH2PS  (DI), Y1
-	VCVTPH2PS  16(DI), Y2
-	MOVQ       SI, DI
-	LEAQ       4672(AX), R8
-	LEAQ       (AX), R9
-	MOVQ       cols+80(FP), R10
-	MOVQ       panelStride+56(FP), R11
-columns:
-	LEAQ         16(DI), R12
-	LEAQ         576(AX), R13
-	VPBROADCASTD (DI), Y3
-	VPBROADCASTD (DI), Y4
-	VPBROADCASTD 4(DI), Y5
-	VPBROADCASTD 4(DI), Y6
-	VPBROADCASTD 8(DI), Y7
-	VPBROADCASTD 8(DI), Y8
-	VPBROADCASTD 12(DI), Y9
-	VPBROADCASTD 12(DI), Y10
-	MOVQ         512(AX), R14
-steps:
-	VMOVDQU      (R13), Y11
-	VMOVDQU      32(R13), Y12
-	VPBROADCASTD (R12), Y13
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
-	VPBROADCASTD 4(R12), Y13
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
-	VPBROADCASTD 8(R12), Y13
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
-	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
-	VPBROADCASTD 12(R12), Y13
-	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
-	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
-	VMOVDQU      64(R13), Y11
-	VMOVDQU      96(R13), Y12
-	VPBROADCASTD 16(R12), Y13
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
-	VPBROADCASTD 20(R12), Y13
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
-	VPBROADCASTD 24(R12), Y13
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
-	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
-	VPBROADCASTD 28(R12), Y13
-	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
-	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
-	ADDQ         $+32, R12
-	ADDQ         $+128, R13
-	DECQ         R14
-	JNZ          steps
-	MOVQ         (R9), R12
-	VBROADCASTSS (R12)(DX*1), Y11
-	VMULPS       Y1, Y11, Y11
-	VCVTDQ2PS    Y3, Y3
-	VMULPS       Y11, Y3, Y3
-	VADDPS       (R8), Y3, Y3
-	VMOVDQU      Y3, (R8)
-	VBROADCASTSS (R12)(DX*1), Y3
-	VMULPS       Y2, Y3, Y3
-	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y3, Y4, Y4
-	VADDPS       32(R8), Y4, Y4
-	VMOVDQU      Y4, 32(R8)
-	MOVQ         8(R9), R12
-	VBROADCASTSS (R12)(DX*1), Y3
-	VMULPS       Y1, Y3, Y3
-	VCVTDQ2PS    Y5, Y5
-	VMULPS       Y3, Y5, Y5
-	VADDPS       64(R8), Y5, Y5
-	VMOVDQU      Y5, 64(R8)
-	VBROADCASTSS (R12)(DX*1), Y3
-	VMULPS       Y2, Y3, Y3
-	VCVTDQ2PS    Y6, Y6
-	VMULPS       Y3, Y6, Y6
-	VADDPS       96(R8), Y6, Y6
-	VMOVDQU      Y6, 96(R8)
-	MOVQ         16(R9), R12
-	VBROADCASTSS (R12)(DX*1), Y3
-	VMULPS       Y1, Y3, Y3
-	VCVTDQ2PS    Y7, Y7
-	VMULPS       Y3, Y7, Y7
-	VADDPS       128(R8), Y7, Y7
-	VMOVDQU      Y7, 128(R8)
-	VBROADCASTSS (R12)(DX*1), Y3
-	VMULPS       Y2, Y3, Y3
-	VCVTDQ2PS    Y8, Y8
-	VMULPS       Y3, Y8, Y8
-	VADDPS       160(R8), Y8, Y8
-	VMOVDQU      Y8, 160(R8)
-	MOVQ         24(R9), R12
-	VBROADCASTSS (R12)(DX*1), Y3
-	VMULPS       Y1, Y3, Y3
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y3, Y9, Y9
-	VADDPS       192(R8), Y9, Y9
-	VMOVDQU      Y9, 192(R8)
-	VBROADCASTSS (R12)(DX*1), Y3
-	VMULPS       Y2, Y3, Y3
-	VCVTDQ2PS    Y10, Y10
-	VMULPS       Y3, Y10, Y10
-	VADDPS       224(R8), Y10, Y10
-	VMOVDQU      Y10, 224(R8)
-	ADDQ         R11, DI
-	ADDQ         $+256, R8
-	ADDQ         $+32, R9
-	SUBQ         $+4, R10
-	JG           columns
-	ADDQ         520(AX), SI
-	ADDQ         $+128, CX
-	MOVQ         528(AX), DX
-	ADDQ         scaleStep+96(FP), DX
-	MOVQ         DX, 528(AX)
-	ANDQ         $-4, DX
-	DECQ         blocks+40(FP)
-	JNZ          block
-	MOVQ         dst+0(FP), CX
-	MOVQ         dstStride+8(FP), DX
-	MOVQ         rows+32(FP), BX
-	MOVQ         cols+80(FP), SI
-	LEAQ         4672(AX), AX
-store:
-	VMOVDQU (AX), Y0
-	VMOVDQU 32(AX), Y1
-	CMPQ    BX, $+16
-	JLT     few
-	VMOVDQU Y0, (CX)
-	VMOVDQU Y1, 32(CX)
-	JMP     stored
-few:
-	VMOVDQU Y0, (AX)
-	VMOVDQU Y1, 32(AX)
-	XORQ    DI, DI
-row:
-	MOVL (AX)(DI*4), R8
-	MOVL R8, (CX)(DI*4)
-	INCQ DI
-	CMPQ DI, BX
-	JLT  row
-stored:
-	ADDQ DX, CX
-	ADDQ $+64, AX
-	DECQ SI
-	JNZ  store
-	VZEROUPPER
-	RET
-
-// func ternaryStripAVX2(dst *float32, dstStride int, w *byte, stride int, rows int, rowBytes int, panel *int8, panelStride int, scales *float32, scale float32, cols int)
-// Requires: AVX, AVX2, CMOV, MMX+
-TEXT ·ternaryStripAVX2(SB), $8704-88
-	LEAQ  63(SP), AX
-	ANDQ  $-64, AX
-	MOVQ  cols+80(FP), BX
-	MOVQ  w+16(FP), CX
-	MOVQ  stride+24(FP), SI
-	MOVQ  rows+32(FP), DI
-	MOVQ  SI, DX
-	IMULQ DI, DX
-	ADDQ  CX, DX
-	XORQ  R9, R9
-rows:
-	MOVQ    CX, (AX)(R9*8)
-	LEAQ    (CX)(SI*1), R8
-	INCQ    R9
-	CMPQ    R9, DI
-	CMOVQLT R8, CX
-	CMPQ    R9, $+16
-	JLT     rows
-	XORQ    CX, CX
-	VPXOR   Y0, Y0, Y0
-	LEAQ    4544(AX), SI
-zero:
-	VMOVDQU Y0, (SI)
-	VMOVDQU Y0, 32(SI)
-	VMOVDQU Y0, 64(SI)
-	VMOVDQU Y0, 96(SI)
-	VMOVDQU Y0, 128(SI)
-	VMOVDQU Y0, 160(SI)
-	VMOVDQU Y0, 192(SI)
-	VMOVDQU Y0, 224(SI)
-	ADDQ    $+256, SI
-	SUBQ    $+4, BX
-	JG      zero
-	MOVQ    panel+48(FP), BX
-	VMOVDQU twobitMask0<>+0(SB), Y0
-block:
-	LEAQ 448(AX), SI
-	LEAQ 64(CX), DI
-expand:
-	MOVQ  rowBytes+40(FP), R8
-	SUBQ  CX, R8
-	JLE   expanded
-	CMPQ  R8, $+16
-	JGE   whole
-	VPXOR X1, X1, X1
-	LEAQ  192(AX), R10
-	XORQ  R11, R11
-pad:
-	MOVQ    (AX)(R11*8), R9
-	ADDQ    CX, R9
-	VMOVDQU X1, (R10)
-	XORQ    R12, R12
+	VPBROADCASTD (DX), Z0
+	VMOVDQA64    Z0, Z1
+	VPBROADCASTD 4(DX), Z2
+	VMOVDQA64    Z2, Z3
+	VPBROADCASTD 8(DX), Z4
+	VMOVDQA64    Z4, Z5
+	VPBROADCASTD 12(DX), Z6
+	VMOVDQA64    Z6, Z7
+	VPBROADCASTD (BX), Z8
+	VMOVDQA64    Z8, Z9
+	VPBROADCASTD 4(BX), Z10
+	VMOVDQA64    Z10, Z11
+	VPBROADCASTD 8(BX), Z12
+	VMOVDQA64    Z12, Z13
+	VPBROADCASTD 12(BX), Z14
+	VMOVDQA64    Z14, Z15
+	ADDQ         $+16, DX
+	ADDQ         $+16, BX
+	MOVQ         groups+40(FP), R11
+	SHLQ         $0x02, R11
 dword:
-	MOVL (R9)(R12*1), R13
-	MOVL R13, (R10)(R12*1)
-	ADDQ $+4, R12
-	CMPQ R12, R8
-	JLT  dword
-	MOVQ R10, R9
-	SUBQ CX, R9
-	MOVQ R9, (AX)(R11*8)
-	ADDQ $+16, R10
-	INCQ R11
-	CMPQ R11, $+16
-	JLT  pad
-whole:
-	MOVQ           (AX), R8
-	VBROADCASTI128 (R8)(CX*1), Y1
-	MOVQ           32(AX), R8
-	VINSERTI128    $0x01, (R8)(CX*1), Y1, Y1
-	MOVQ           8(AX), R8
-	VBROADCASTI128 (R8)(CX*1), Y2
-	MOVQ           40(AX), R8
-	VINSERTI128    $0x01, (R8)(CX*1), Y2, Y2
-	MOVQ           16(AX), R8
-	VBROADCASTI128 (R8)(CX*1), Y3
-	MOVQ           48(AX), R8
-	VINSERTI128    $0x01, (R8)(CX*1), Y3, Y3
-	MOVQ           24(AX), R8
-	VBROADCASTI128 (R8)(CX*1), Y4
-	MOVQ           56(AX), R8
-	VINSERTI128    $0x01, (R8)(CX*1), Y4, Y4
-	VPUNPCKLDQ     Y2, Y1, Y5
-	VPUNPCKLDQ     Y4, Y3, Y6
-	VPUNPCKHDQ     Y2, Y1, Y1
-	VPUNPCKHDQ     Y4, Y3, Y3
-	VPUNPCKLQDQ    Y6, Y5, Y2
-	VPUNPCKHQDQ    Y6, Y5, Y4
-	VPUNPCKLQDQ    Y3, Y1, Y5
-	VPUNPCKHQDQ    Y3, Y1, Y1
-	VPAND          Y0, Y2, Y3
-	VMOVDQU        Y3, (SI)
-	VPSRLD         $0x02, Y2, Y3
-	VPAND          Y0, Y3, Y3
-	VMOVDQU        Y3, 64(SI)
-	VPSRLD         $0x04, Y2, Y3
-	VPAND          Y0, Y3, Y3
-	VMOVDQU        Y3, 128(SI)
-	VPSRLD         $0x06, Y2, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 192(SI)
-	VPAND          Y0, Y4, Y2
-	VMOVDQU        Y2, 256(SI)
-	VPSRLD         $0x02, Y4, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 320(SI)
-	VPSRLD         $0x04, Y4, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 384(SI)
-	VPSRLD         $0x06, Y4, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 448(SI)
-	VPAND          Y0, Y5, Y2
-	VMOVDQU        Y2, 512(SI)
-	VPSRLD         $0x02, Y5, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 576(SI)
-	VPSRLD         $0x04, Y5, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 640(SI)
-	VPSRLD         $0x06, Y5, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 704(SI)
-	VPAND          Y0, Y1, Y2
-	VMOVDQU        Y2, 768(SI)
-	VPSRLD         $0x02, Y1, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 832(SI)
-	VPSRLD         $0x04, Y1, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 896(SI)
-	VPSRLD         $0x06, Y1, Y1
-	VPAND          Y0, Y1, Y1
-	VMOVDQU        Y1, 960(SI)
-	MOVQ           64(AX), R8
-	VBROADCASTI128 (R8)(CX*1), Y1
-	MOVQ           96(AX), R8
-	VINSERTI128    $0x01, (R8)(CX*1), Y1, Y1
-	MOVQ           72(AX), R8
-	VBROADCASTI128 (R8)(CX*1), Y2
-	MOVQ           104(AX), R8
-	VINSERTI128    $0x01, (R8)(CX*1), Y2, Y2
-	MOVQ           80(AX), R8
-	VBROADCASTI128 (R8)(CX*1), Y3
-	MOVQ           112(AX), R8
-	VINSERTI128    $0x01, (R8)(CX*1), Y3, Y3
-	MOVQ           88(AX), R8
-	VBROADCASTI128 (R8)(CX*1), Y4
-	MOVQ           120(AX), R8
-	VINSERTI128    $0x01, (R8)(CX*1), Y4, Y4
-	VPUNPCKLDQ     Y2, Y1, Y5
-	VPUNPCKLDQ     Y4, Y3, Y6
-	VPUNPCKHDQ     Y2, Y1, Y1
-	VPUNPCKHDQ     Y4, Y3, Y3
-	VPUNPCKLQDQ    Y6, Y5, Y2
-	VPUNPCKHQDQ    Y6, Y5, Y4
-	VPUNPCKLQDQ    Y3, Y1, Y5
-	VPUNPCKHQDQ    Y3, Y1, Y1
-	VPAND          Y0, Y2, Y3
-	VMOVDQU        Y3, 32(SI)
-	VPSRLD         $0x02, Y2, Y3
-	VPAND          Y0, Y3, Y3
-	VMOVDQU        Y3, 96(SI)
-	VPSRLD         $0x04, Y2, Y3
-	VPAND          Y0, Y3, Y3
-	VMOVDQU        Y3, 160(SI)
-	VPSRLD         $0x06, Y2, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 224(SI)
-	VPAND          Y0, Y4, Y2
-	VMOVDQU        Y2, 288(SI)
-	VPSRLD         $0x02, Y4, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 352(SI)
-	VPSRLD         $0x04, Y4, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 416(SI)
-	VPSRLD         $0x06, Y4, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 480(SI)
-	VPAND          Y0, Y5, Y2
-	VMOVDQU        Y2, 544(SI)
-	VPSRLD         $0x02, Y5, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 608(SI)
-	VPSRLD         $0x04, Y5, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 672(SI)
-	VPSRLD         $0x06, Y5, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 736(SI)
-	VPAND          Y0, Y1, Y2
-	VMOVDQU        Y2, 800(SI)
-	VPSRLD         $0x02, Y1, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 864(SI)
-	VPSRLD         $0x04, Y1, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 928(SI)
-	VPSRLD         $0x06, Y1, Y1
-	VPAND          Y0, Y1, Y1
-	VMOVDQU        Y1, 992(SI)
-	PREFETCHT0     (DX)
-	PREFETCHT0     64(DX)
-	PREFETCHT0     128(DX)
-	PREFETCHT0     192(DX)
-	ADDQ           $+256, DX
-	ADDQ           $+16, CX
-	ADDQ           $+1024, SI
-	CMPQ           CX, DI
-	JLT            expand
-expanded:
-	MOVQ BX, SI
-	LEAQ 4544(AX), DI
-	MOVQ cols+80(FP), R8
-	MOVQ panelStride+56(FP), R9
-columns:
-	LEAQ  16(SI), R10
-	LEAQ  448(AX), R11
-	VPXOR Y1, Y1, Y1
-	VPXOR Y2, Y2, Y2
-	VPXOR Y3, Y3, Y3
-	VPXOR Y4, Y4, Y4
-	VPXOR Y5, Y5, Y5
-	VPXOR Y6, Y6, Y6
-	VPXOR Y7, Y7, Y7
-	VPXOR Y8, Y8, Y8
-	MOVQ  $+32, R12
-steps:
-	VMOVDQU      (R11), Y9
-	VMOVDQU      32(R11), Y10
-	VPBROADCASTD (R10), Y11
-	VPMADDUBSW   Y11, Y9, Y12
-	VPADDW       Y12, Y1, Y1
-	VPMADDUBSW   Y11, Y10, Y11
-	VPADDW       Y11, Y2, Y2
-	VPBROADCASTD 4(R10), Y11
-	VPMADDUBSW   Y11, Y9, Y12
-	VPADDW       Y12, Y3, Y3
-	VPMADDUBSW   Y11, Y10, Y11
-	VPADDW       Y11, Y4, Y4
-	VPBROADCASTD 8(R10), Y11
-	VPMADDUBSW   Y11, Y9, Y12
-	VPADDW       Y12, Y5, Y5
-	VPMADDUBSW   Y11, Y10, Y11
-	VPADDW       Y11, Y6, Y6
-	VPBROADCASTD 12(R10), Y11
-	VPMADDUBSW   Y11, Y9, Y9
-	VPADDW       Y9, Y7, Y7
-	VPMADDUBSW   Y11, Y10, Y9
-	VPADDW       Y9, Y8, Y8
-	VMOVDQU      64(R11), Y9
-	VMOVDQU      96(R11), Y10
-	VPBROADCASTD 16(R10), Y11
-	VPMADDUBSW   Y11, Y9, Y12
-	VPADDW       Y12, Y1, Y1
-	VPMADDUBSW   Y11, Y10, Y11
-	VPADDW       Y11, Y2, Y2
-	VPBROADCASTD 20(R10), Y11
-	VPMADDUBSW   Y11, Y9, Y12
-	VPADDW       Y12, Y3, Y3
-	VPMADDUBSW   Y11, Y10, Y11
-	VPADDW       Y11, Y4, Y4
-	VPBROADCASTD 24(R10), Y11
-	VPMADDUBSW   Y11, Y9, Y12
-	VPADDW       Y12, Y5, Y5
-	VPMADDUBSW   Y11, Y10, Y11
-	VPADDW       Y11, Y6, Y6
-	VPBROADCASTD 28(R10), Y11
-	VPMADDUBSW   Y11, Y9, Y9
-	VPADDW       Y9, Y7, Y7
-	VPMADDUBSW   Y11, Y10, Y9
-	VPADDW       Y9, Y8, Y8
-	ADDQ         $+32, R10
-	ADDQ         $+128, R11
-	DECQ         R12
-	JNZ          steps
-	VPMADDWD     twobitWordOnes<>+0(SB), Y1, Y1
-	VPMADDWD     twobitWordOnes<>+0(SB), Y2, Y2
-	VPMADDWD     twobitWordOnes<>+0(SB), Y3, Y3
-	VPMADDWD     twobitWordOnes<>+0(SB), Y4, Y4
-	VPMADDWD     twobitWordOnes<>+0(SB), Y5, Y5
-	VPMADDWD     twobitWordOnes<>+0(SB), Y6, Y6
-	VPMADDWD     twobitWordOnes<>+0(SB), Y7, Y7
-	VPMADDWD     twobitWordOnes<>+0(SB), Y8, Y8
-	VPBROADCASTD (SI), Y9
-	VPADDD       Y9, Y1, Y1
-	VPBROADCASTD (SI), Y9
-	VPADDD       Y9, Y2, Y2
-	VPADDD       (DI), Y1, Y1
-	VMOVDQU      Y1, (DI)
-	VPADDD       32(DI), Y2, Y2
-	VMOVDQU      Y2, 32(DI)
-	VPBROADCASTD 4(SI), Y1
-	VPADDD       Y1, Y3, Y3
-	VPBROADCASTD 4(SI), Y1
-	VPADDD       Y1, Y4, Y4
-	VPADDD       64(DI), Y3, Y3
-	VMOVDQU      Y3, 64(DI)
-	VPADDD       96(DI), Y4, Y4
-	VMOVDQU      Y4, 96(DI)
-	VPBROADCASTD 8(SI), Y1
-	VPADDD       Y1, Y5, Y5
-	VPBROADCASTD 8(SI), Y1
-	VPADDD       Y1, Y6, Y6
-	VPADDD       128(DI), Y5, Y5
-	VMOVDQU      Y5, 128(DI)
-	VPADDD       160(DI), Y6, Y6
-	VMOVDQU      Y6, 160(DI)
-	VPBROADCASTD 12(SI), Y1
-	VPADDD       Y1, Y7, Y7
-	VPBROADCASTD 12(SI), Y1
-	VPADDD       Y1, Y8, Y8
-	VPADDD       192(DI), Y7, Y7
-	VMOVDQU      Y7, 192(DI)
-	VPADDD       224(DI), Y8, Y8
-	VMOVDQU      Y8, 224(DI)
-	ADDQ         R9, SI
-	ADDQ         $+256, DI
-	SUBQ         $+4, R8
-	JG           columns
-	ADDQ         $+1040, BX
-	CMPQ         CX, rowBytes+40(FP)
-	JLT          block
-	MOVQ         dst+0(FP), CX
-	MOVQ         dstStride+8(FP), DX
-	MOVQ         rows+32(FP), BX
-	MOVQ         cols+80(FP), SI
-	LEAQ         4544(AX), AX
-	MOVQ         scales+64(FP), DI
-	VBROADCASTSS scale+72(FP), Y0
-	VPXOR        Y1, Y1, Y1
-store:
-	VBROADCASTSS (DI), Y2
-	VMULPS       Y0, Y2, Y2
-	ADDQ         $+4, DI
-	VMOVDQU      (AX), Y3
-	VCVTDQ2PS    Y3, Y3
-	VMULPS       Y2, Y3, Y3
-	VADDPS       Y1, Y3, Y3
-	VMOVDQU      32(AX), Y4
-	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y2, Y4, Y4
-	VADDPS       Y1, Y4, Y4
-	CMPQ         BX, $+16
-	JLT          few
-	VMOVDQU      Y3, (CX)
-	VMOVDQU      Y4, 32(CX)
-	JMP          stored
-few:
-	VMOVDQU Y3, (AX)
-	VMOVDQU Y4, 32(AX)
-	XORQ    R8, R8
-row:
-	MOVL (AX)(R8*4), R9
-	MOVL R9, (CX)(R8*4)
-	INCQ R8
-	CMPQ R8, BX
-	JLT  row
-stored:
-	ADDQ DX, CX
-	ADDQ $+64, AX
-	DECQ SI
-	JNZ  store
-	VZEROUPPER
-	RET
-
-// func blocksStripAVX2(dst *float32, dstStride int, w *byte, stride int, rows int, blocks int, panel *int8, panelStride int, scales *float32, scaleStride int, cols int, groups int, gap int, scaleAt int, scaleStep int)
-// Requires: AVX, AVX2, CMOV, F16C, MMX+
-TEXT ·blocksStripAVX2(SB), $9280-120
-	LEAQ  63(SP), AX
-	ANDQ  $-64, AX
-	MOVQ  cols+80(FP), DX
-	MOVQ  w+16(FP), CX
-	MOVQ  stride+24(FP), SI
-	MOVQ  rows+32(FP), DI
-	MOVQ  SI, BX
-	IMULQ DI, BX
-	ADDQ  CX, BX
-	XORQ  R9, R9
-rows:
-	MOVQ    CX, (AX)(R9*8)
-	LEAQ    (CX)(SI*1), R8
-	INCQ    R9
-	CMPQ    R9, DI
-	CMOVQLT R8, CX
-	CMPQ    R9, $+16
-	JLT     rows
-	XORQ    CX, CX
-	LEAQ    3(DX), SI
-	ANDQ    $-4, SI
-	MOVQ    scales+64(FP), DI
-	MOVQ    scaleStride+72(FP), R8
-	XORQ    R10, R10
-scales:
-	MOVQ    DI, 192(AX)(R10*8)
-	LEAQ    (DI)(R8*1), R9
-	INCQ    R10
-	CMPQ    R10, DX
-	CMOVQLT R9, DI
-	CMPQ    R10, SI
-	JLT     scales
-	VPXOR   Y0, Y0, Y0
-	LEAQ    5120(AX), SI
-zero:
-	VMOVDQU Y0, (SI)
-	VMOVDQU Y0, 32(SI)
-	VMOVDQU Y0, 64(SI)
-	VMOVDQU Y0, 96(SI)
-	VMOVDQU Y0, 128(SI)
-	VMOVDQU Y0, 160(SI)
-	VMOVDQU Y0, 192(SI)
-	VMOVDQU Y0, 224(SI)
-	ADDQ    $+256, SI
-	SUBQ    $+4, DX
-	JG      zero
-	XORQ    DX, DX
-	MOVQ    DX, 720(AX)
-	MOVQ    groups+88(FP), SI
-	MOVQ    SI, DI
-	SHLQ    $0x08, DI
-	ADDQ    $+16, DI
-	MOVQ    DI, 712(AX)
-	MOVQ    $+2, DI
-	CMPQ    SI, DI
-	CMOVQGT DI, SI
-	SHLQ    $0x03, SI
-	MOVQ    SI, 704(AX)
-	MOVQ    panel+48(FP), SI
-	VMOVDQU twobitMask0<>+0(SB), Y0
-block:
-	MOVQ    scaleAt+104(FP), DI
-	ADDQ    CX, DI
-	MOVQ    (AX), R8
-	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 128(AX)
-	MOVQ    8(AX), R8
-	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 130(AX)
-	MOVQ    16(AX), R8
-	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 132(AX)
-	MOVQ    24(AX), R8
-	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 134(AX)
-	MOVQ    32(AX), R8
-	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 136(AX)
-	MOVQ    40(AX), R8
-	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 138(AX)
-	MOVQ    48(AX), R8
-	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 140(AX)
-	MOVQ    56(AX), R8
-	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 142(AX)
-	MOVQ    64(AX), R8
-	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 144(AX)
-	MOVQ    72(AX), R8
-	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 146(AX)
-	MOVQ    80(AX), R8
-	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 148(AX)
-	MOVQ    88(AX), R8
-	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 150(AX)
-	MOVQ    96(AX), R8
-	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 152(AX)
-	MOVQ    104(AX), R8
-	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 154(AX)
-	MOVQ    112(AX), R8
-	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 156(AX)
-	MOVQ    120(AX), R8
-	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 158(AX)
-	LEAQ    1024(AX), DI
-	MOVQ    groups+88(FP), R8
-expand:
-	MOVQ           (AX), R9
-	VBROADCASTI128 (R9)(CX*1), Y1
-	MOVQ           32(AX), R9
-	VINSERTI128    $0x01, (R9)(CX*1), Y1, Y1
-	MOVQ           8(AX), R9
-	VBROADCASTI128 (R9)(CX*1), Y2
-	MOVQ           40(AX), R9
-	VINSERTI128    $0x01, (R9)(CX*1), Y2, Y2
-	MOVQ           16(AX), R9
-	VBROADCASTI128 (R9)(CX*1), Y3
-	MOVQ           48(AX), R9
-	VINSERTI128    $0x01, (R9)(CX*1), Y3, Y3
-	MOVQ           24(AX), R9
-	VBROADCASTI128 (R9)(CX*1), Y4
-	MOVQ           56(AX), R9
-	VINSERTI128    $0x01, (R9)(CX*1), Y4, Y4
-	VPUNPCKLDQ     Y2, Y1, Y5
-	VPUNPCKLDQ     Y4, Y3, Y6
-	VPUNPCKHDQ     Y2, Y1, Y1
-	VPUNPCKHDQ     Y4, Y3, Y3
-	VPUNPCKLQDQ    Y6, Y5, Y2
-	VPUNPCKHQDQ    Y6, Y5, Y4
-	VPUNPCKLQDQ    Y3, Y1, Y5
-	VPUNPCKHQDQ    Y3, Y1, Y1
-	VPAND          Y0, Y2, Y3
-	VMOVDQU        Y3, (DI)
-	VPSRLD         $0x02, Y2, Y3
-	VPAND          Y0, Y3, Y3
-	VMOVDQU        Y3, 64(DI)
-	VPSRLD         $0x04, Y2, Y3
-	VPAND          Y0, Y3, Y3
-	VMOVDQU        Y3, 128(DI)
-	VPSRLD         $0x06, Y2, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 192(DI)
-	VPAND          Y0, Y4, Y2
-	VMOVDQU        Y2, 256(DI)
-	VPSRLD         $0x02, Y4, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 320(DI)
-	VPSRLD         $0x04, Y4, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 384(DI)
-	VPSRLD         $0x06, Y4, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 448(DI)
-	VPAND          Y0, Y5, Y2
-	VMOVDQU        Y2, 512(DI)
-	VPSRLD         $0x02, Y5, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 576(DI)
-	VPSRLD         $0x04, Y5, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 640(DI)
-	VPSRLD         $0x06, Y5, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 704(DI)
-	VPAND          Y0, Y1, Y2
-	VMOVDQU        Y2, 768(DI)
-	VPSRLD         $0x02, Y1, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 832(DI)
-	VPSRLD         $0x04, Y1, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 896(DI)
-	VPSRLD         $0x06, Y1, Y1
-	VPAND          Y0, Y1, Y1
-	VMOVDQU        Y1, 960(DI)
-	MOVQ           64(AX), R9
-	VBROADCASTI128 (R9)(CX*1), Y1
-	MOVQ           96(AX), R9
-	VINSERTI128    $0x01, (R9)(CX*1), Y1, Y1
-	MOVQ           72(AX), R9
-	VBROADCASTI128 (R9)(CX*1), Y2
-	MOVQ           104(AX), R9
-	VINSERTI128    $0x01, (R9)(CX*1), Y2, Y2
-	MOVQ           80(AX), R9
-	VBROADCASTI128 (R9)(CX*1), Y3
-	MOVQ           112(AX), R9
-	VINSERTI128    $0x01, (R9)(CX*1), Y3, Y3
-	MOVQ           88(AX), R9
-	VBROADCASTI128 (R9)(CX*1), Y4
-	MOVQ           120(AX), R9
-	VINSERTI128    $0x01, (R9)(CX*1), Y4, Y4
-	VPUNPCKLDQ     Y2, Y1, Y5
-	VPUNPCKLDQ     Y4, Y3, Y6
-	VPUNPCKHDQ     Y2, Y1, Y1
-	VPUNPCKHDQ     Y4, Y3, Y3
-	VPUNPCKLQDQ    Y6, Y5, Y2
-	VPUNPCKHQDQ    Y6, Y5, Y4
-	VPUNPCKLQDQ    Y3, Y1, Y5
-	VPUNPCKHQDQ    Y3, Y1, Y1
-	VPAND          Y0, Y2, Y3
-	VMOVDQU        Y3, 32(DI)
-	VPSRLD         $0x02, Y2, Y3
-	VPAND          Y0, Y3, Y3
-	VMOVDQU        Y3, 96(DI)
-	VPSRLD         $0x04, Y2, Y3
-	VPAND          Y0, Y3, Y3
-	VMOVDQU        Y3, 160(DI)
-	VPSRLD         $0x06, Y2, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 224(DI)
-	VPAND          Y0, Y4, Y2
-	VMOVDQU        Y2, 288(DI)
-	VPSRLD         $0x02, Y4, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 352(DI)
-	VPSRLD         $0x04, Y4, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 416(DI)
-	VPSRLD         $0x06, Y4, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 480(DI)
-	VPAND          Y0, Y5, Y2
-	VMOVDQU        Y2, 544(DI)
-	VPSRLD         $0x02, Y5, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 608(DI)
-	VPSRLD         $0x04, Y5, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 672(DI)
-	VPSRLD         $0x06, Y5, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 736(DI)
-	VPAND          Y0, Y1, Y2
-	VMOVDQU        Y2, 800(DI)
-	VPSRLD         $0x02, Y1, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 864(DI)
-	VPSRLD         $0x04, Y1, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 928(DI)
-	VPSRLD         $0x06, Y1, Y1
-	VPAND          Y0, Y1, Y1
-	VMOVDQU        Y1, 992(DI)
-	PREFETCHT0     (BX)
-	PREFETCHT0     64(BX)
-	PREFETCHT0     128(BX)
-	PREFETCHT0     192(BX)
-	ADDQ           $+256, BX
-	ADDQ           $+16, CX
-	ADDQ           $+1024, DI
-	DECQ           R8
-	JNZ            expand
-	VCVTPH2PS      128(AX), Y1
-	VCVTPH2PS      144(AX), Y2
-	MOVQ           SI, DI
-	LEAQ           5120(AX), R8
-	LEAQ           192(AX), R9
-	MOVQ           cols+80(FP), R10
-	MOVQ           panelStride+56(FP), R11
-columns:
-	LEAQ 16(DI), R12
-	LEAQ 1024(AX), R13
-part:
-	VPXOR Y3, Y3, Y3
-	VPXOR Y4, Y4, Y4
-	VPXOR Y5, Y5, Y5
-	VPXOR Y6, Y6, Y6
-	VPXOR Y7, Y7, Y7
-	VPXOR Y8, Y8, Y8
-	VPXOR Y9, Y9, Y9
-	VPXOR Y10, Y10, Y10
-	MOVQ  704(AX), R14
-steps:
-	VMOVDQU      (R13), Y11
-	VMOVDQU      32(R13), Y12
-	VPBROADCASTD (R12), Y13
-	VPMADDUBSW   Y13, Y11, Y14
-	VPADDW       Y14, Y3, Y3
-	VPMADDUBSW   Y13, Y12, Y13
-	VPADDW       Y13, Y4, Y4
-	VPBROADCASTD 4(R12), Y13
-	VPMADDUBSW   Y13, Y11, Y14
-	VPADDW       Y14, Y5, Y5
-	VPMADDUBSW   Y13, Y12, Y13
-	VPADDW       Y13, Y6, Y6
-	VPBROADCASTD 8(R12), Y13
-	VPMADDUBSW   Y13, Y11, Y14
-	VPADDW       Y14, Y7, Y7
-	VPMADDUBSW   Y13, Y12, Y13
-	VPADDW       Y13, Y8, Y8
-	VPBROADCASTD 12(R12), Y13
-	VPMADDUBSW   Y13, Y11, Y11
-	VPADDW       Y11, Y9, Y9
-	VPMADDUBSW   Y13, Y12, Y11
-	VPADDW       Y11, Y10, Y10
-	VMOVDQU      64(R13), Y11
-	VMOVDQU      96(R13), Y12
-	VPBROADCASTD 16(R12), Y13
-	VPMADDUBSW   Y13, Y11, Y14
-	VPADDW       Y14, Y3, Y3
-	VPMADDUBSW   Y13, Y12, Y13
-	VPADDW       Y13, Y4, Y4
-	VPBROADCASTD 20(R12), Y13
-	VPMADDUBSW   Y13, Y11, Y14
-	VPADDW       Y14, Y5, Y5
-	VPMADDUBSW   Y13, Y12, Y13
-	VPADDW       Y13, Y6, Y6
-	VPBROADCASTD 24(R12), Y13
-	VPMADDUBSW   Y13, Y11, Y14
-	VPADDW       Y14, Y7, Y7
-	VPMADDUBSW   Y13, Y12, Y13
-	VPADDW       Y13, Y8, Y8
-	VPBROADCASTD 28(R12), Y13
-	VPMADDUBSW   Y13, Y11, Y11
-	VPADDW       Y11, Y9, Y9
-	VPMADDUBSW   Y13, Y12, Y11
-	VPADDW       Y11, Y10, Y10
-	ADDQ         $+32, R12
-	ADDQ         $+128, R13
-	DECQ         R14
-	JNZ          steps
-	VPMADDWD     twobitWordOnes<>+0(SB), Y3, Y3
-	VPMADDWD     twobitWordOnes<>+0(SB), Y4, Y4
-	VPMADDWD     twobitWordOnes<>+0(SB), Y5, Y5
-	VPMADDWD     twobitWordOnes<>+0(SB), Y6, Y6
-	VPMADDWD     twobitWordOnes<>+0(SB), Y7, Y7
-	VPMADDWD     twobitWordOnes<>+0(SB), Y8, Y8
-	VPMADDWD     twobitWordOnes<>+0(SB), Y9, Y9
-	VPMADDWD     twobitWordOnes<>+0(SB), Y10, Y10
-	CMPQ         groups+88(FP), $+2
-	JLE          summed
-	LEAQ         5120(AX), R14
-	CMPQ         R13, R14
-	JEQ          second
-	VMOVDQU      Y3, 768(AX)
-	VMOVDQU      Y4, 800(AX)
-	VMOVDQU      Y5, 832(AX)
-	VMOVDQU      Y6, 864(AX)
-	VMOVDQU      Y7, 896(AX)
-	VMOVDQU      Y8, 928(AX)
-	VMOVDQU      Y9, 960(AX)
-	VMOVDQU      Y10, 992(AX)
-	JMP          part
-second:
-	VPADDD 768(AX), Y3, Y3
-	VPADDD 800(AX), Y4, Y4
-	VPADDD 832(AX), Y5, Y5
-	VPADDD 864(AX), Y6, Y6
-	VPADDD 896(AX), Y7, Y7
-	VPADDD 928(AX), Y8, Y8
-	VPADDD 960(AX), Y9, Y9
-	VPADDD 992(AX), Y10, Y10
-summed:
-	VPBROADCASTD (DI), Y11
-	VPADDD       Y11, Y3, Y3
-	VPBROADCASTD (DI), Y11
-	VPADDD       Y11, Y4, Y4
-	MOVQ         (R9), R12
-	VBROADCASTSS (R12)(DX*1), Y11
-	VMULPS       Y1, Y11, Y11
-	VCVTDQ2PS    Y3, Y3
-	VMULPS       Y11, Y3, Y3
-	VADDPS       (R8), Y3, Y3
-	VMOVDQU      Y3, (R8)
-	VBROADCASTSS (R12)(DX*1), Y3
-	VMULPS       Y2, Y3, Y3
-	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y3, Y4, Y4
-	VADDPS       32(R8), Y4, Y4
-	VMOVDQU      Y4, 32(R8)
-	VPBROADCASTD 4(DI), Y3
-	VPADDD       Y3, Y5, Y5
-	VPBROADCASTD 4(DI), Y3
-	VPADDD       Y3, Y6, Y6
-	MOVQ         8(R9), R12
-	VBROADCASTSS (R12)(DX*1), Y3
-	VMULPS       Y1, Y3, Y3
-	VCVTDQ2PS    Y5, Y5
-	VMULPS       Y3, Y5, Y5
-	VADDPS       64(R8), Y5, Y5
-	VMOVDQU      Y5, 64(R8)
-	VBROADCASTSS (R12)(DX*1), Y3
-	VMULPS       Y2, Y3, Y3
-	VCVTDQ2PS    Y6, Y6
-	VMULPS       Y3, Y6, Y6
-	VADDPS       96(R8), Y6, Y6
-	VMOVDQU      Y6, 96(R8)
-	VPBROADCASTD 8(DI), Y3
-	VPADDD       Y3, Y7, Y7
-	VPBROADCASTD 8(DI), Y3
-	VPADDD       Y3, Y8, Y8
-	MOVQ         16(R9), R12
-	VBROADCASTSS (R12)(DX*1), Y3
-	VMULPS       Y1, Y3, Y3
-	VCVTDQ2PS    Y7, Y7
-	VMULPS       Y3, Y7, Y7
-	VADDPS       128(R8), Y7, Y7
-	VMOVDQU      Y7, 128(R8)
-	VBROADCASTSS (R12)(DX*1), Y3
-	VMULPS       Y2, Y3, Y3
-	VCVTDQ2PS    Y8, Y8
-	VMULPS       Y3, Y8, Y8
-	VADDPS       160(R8), Y8, Y8
-	VMOVDQU      Y8, 160(R8)
-	VPBROADCASTD 12(DI), Y3
-	VPADDD       Y3, Y9, Y9
-	VPBROADCASTD 12(DI), Y3
-	VPADDD       Y3, Y10, Y10
-	MOVQ         24(R9), R12
-	VBROADCASTSS (R12)(DX*1), Y3
-	VMULPS       Y1, Y3, Y3
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y3, Y9, Y9
-	VADDPS       192(R8), Y9, Y9
-	VMOVDQU      Y9, 192(R8)
-	VBROADCASTSS (R12)(DX*1), Y3
-	VMULPS       Y2, Y3, Y3
-	VCVTDQ2PS    Y10, Y10
-	VMULPS       Y3, Y10, Y10
-	VADDPS       224(R8), Y10, Y10
-	VMOVDQU      Y10, 224(R8)
-	ADDQ         R11, DI
-	ADDQ         $+256, R8
-	ADDQ         $+32, R9
-	SUBQ         $+4, R10
-	JG           columns
-	ADDQ         712(AX), SI
-	ADDQ         gap+96(FP), CX
-	MOVQ         720(AX), DX
-	ADDQ         scaleStep+112(FP), DX
-	MOVQ         DX, 720(AX)
-	ANDQ         $-4, DX
-	DECQ         blocks+40(FP)
+	VMOVDQU64    (AX), Z18
+	VMOVDQU64    64(AX), Z19
+	ADDQ         $+256, AX
+	PREFETCHT0   (CX)
+	PREFETCHT0   64(CX)
+	ADDQ         $+128, CX
+	VPANDD       Z16, Z18, Z20
+	VPANDD       Z16, Z19, Z21
+	VPBROADCASTD (DX), Z22
+	VPDPBUSD     Z22, Z20, Z0
+	VPDPBUSD     Z22, Z21, Z1
+	VPBROADCASTD 4(DX), Z22
+	VPDPBUSD     Z22, Z20, Z2
+	VPDPBUSD     Z22, Z21, Z3
+	VPBROADCASTD 8(DX), Z22
+	VPDPBUSD     Z22, Z20, Z4
+	VPDPBUSD     Z22, Z21, Z5
+	VPBROADCASTD 12(DX), Z22
+	VPDPBUSD     Z22, Z20, Z6
+	VPDPBUSD     Z22, Z21, Z7
+	VPBROADCASTD (BX), Z22
+	VPDPBUSD     Z22, Z20, Z8
+	VPDPBUSD     Z22, Z21, Z9
+	VPBROADCASTD 4(BX), Z22
+	VPDPBUSD     Z22, Z20, Z10
+	VPDPBUSD     Z22, Z21, Z11
+	VPBROADCASTD 8(BX), Z22
+	VPDPBUSD     Z22, Z20, Z12
+	VPDPBUSD     Z22, Z21, Z13
+	VPBROADCASTD 12(BX), Z22
+	VPDPBUSD     Z22, Z20, Z14
+	VPDPBUSD     Z22, Z21, Z15
+	VPSRLD       $0x02, Z18, Z20
+	VPANDD       Z16, Z20, Z20
+	VPSRLD       $0x02, Z19, Z21
+	VPANDD       Z16, Z21, Z21
+	VPBROADCASTD 16(DX), Z22
+	VPDPBUSD     Z22, Z20, Z0
+	VPDPBUSD     Z22, Z21, Z1
+	VPBROADCASTD 20(DX), Z22
+	VPDPBUSD     Z22, Z20, Z2
+	VPDPBUSD     Z22, Z21, Z3
+	VPBROADCASTD 24(DX), Z22
+	VPDPBUSD     Z22, Z20, Z4
+	VPDPBUSD     Z22, Z21, Z5
+	VPBROADCASTD 28(DX), Z22
+	VPDPBUSD     Z22, Z20, Z6
+	VPDPBUSD     Z22, Z21, Z7
+	VPBROADCASTD 16(BX), Z22
+	VPDPBUSD     Z22, Z20, Z8
+	VPDPBUSD     Z22, Z21, Z9
+	VPBROADCASTD 20(BX), Z22
+	VPDPBUSD     Z22, Z20, Z10
+	VPDPBUSD     Z22, Z21, Z11
+	VPBROADCASTD 24(BX), Z22
+	VPDPBUSD     Z22, Z20, Z12
+	VPDPBUSD     Z22, Z21, Z13
+	VPBROADCASTD 28(BX), Z22
+	VPDPBUSD     Z22, Z20, Z14
+	VPDPBUSD     Z22, Z21, Z15
+	VPSRLD       $0x04, Z18, Z20
+	VPANDD       Z16, Z20, Z20
+	VPSRLD       $0x04, Z19, Z21
+	VPANDD       Z16, Z21, Z21
+	VPBROADCASTD 32(DX), Z22
+	VPDPBUSD     Z22, Z20, Z0
+	VPDPBUSD     Z22, Z21, Z1
+	VPBROADCASTD 36(DX), Z22
+	VPDPBUSD     Z22, Z20, Z2
+	VPDPBUSD     Z22, Z21, Z3
+	VPBROADCASTD 40(DX), Z22
+	VPDPBUSD     Z22, Z20, Z4
+	VPDPBUSD     Z22, Z21, Z5
+	VPBROADCASTD 44(DX), Z22
+	VPDPBUSD     Z22, Z20, Z6
+	VPDPBUSD     Z22, Z21, Z7
+	VPBROADCASTD 32(BX), Z22
+	VPDPBUSD     Z22, Z20, Z8
+	VPDPBUSD     Z22, Z21, Z9
+	VPBROADCASTD 36(BX), Z22
+	VPDPBUSD     Z22, Z20, Z10
+	VPDPBUSD     Z22, Z21, Z11
+	VPBROADCASTD 40(BX), Z22
+	VPDPBUSD     Z22, Z20, Z12
+	VPDPBUSD     Z22, Z21, Z13
+	VPBROADCASTD 44(BX), Z22
+	VPDPBUSD     Z22, Z20, Z14
+	VPDPBUSD     Z22, Z21, Z15
+	VPSRLD       $0x06, Z18, Z18
+	VPANDD       Z16, Z18, Z18
+	VPSRLD       $0x06, Z19, Z19
+	VPANDD       Z16, Z19, Z19
+	VPBROADCASTD 48(DX), Z20
+	VPDPBUSD     Z20, Z18, Z0
+	VPDPBUSD     Z20, Z19, Z1
+	VPBROADCASTD 52(DX), Z20
+	VPDPBUSD     Z20, Z18, Z2
+	VPDPBUSD     Z20, Z19, Z3
+	VPBROADCASTD 56(DX), Z20
+	VPDPBUSD     Z20, Z18, Z4
+	VPDPBUSD     Z20, Z19, Z5
+	VPBROADCASTD 60(DX), Z20
+	VPDPBUSD     Z20, Z18, Z6
+	VPDPBUSD     Z20, Z19, Z7
+	VPBROADCASTD 48(BX), Z20
+	VPDPBUSD     Z20, Z18, Z8
+	VPDPBUSD     Z20, Z19, Z9
+	VPBROADCASTD 52(BX), Z20
+	VPDPBUSD     Z20, Z18, Z10
+	VPDPBUSD     Z20, Z19, Z11
+	VPBROADCASTD 56(BX), Z20
+	VPDPBUSD     Z20, Z18, Z12
+	VPDPBUSD     Z20, Z19, Z13
+	VPBROADCASTD 60(BX), Z20
+	VPDPBUSD     Z20, Z18, Z14
+	VPDPBUSD     Z20, Z19, Z15
+	ADDQ         $+64, DX
+	ADDQ         $+64, BX
+	DECQ         R11
+	JNZ          dword
+	MOVQ         weight+48(FP), R11
+	TESTQ        R11, R11
+	JNZ          tensor
+	MOVQ         AX, R11
+	SUBQ         R9, R11
+	VCVTPH2PS    (R11), Z18
+	VCVTPH2PS    32(R11), Z19
+	JMP          weighed
+tensor:
+	VBROADCASTSS (R11), Z18
+	VBROADCASTSS (R11), Z19
+weighed:
+	MOVQ        R8, R11
+	ANDQ        $-4, R11
+	ADDQ        scales+72(FP), R11
+	ADDQ        scaleStep+88(FP), R8
+	MOVQ        cols+96(FP), R12
+	MOVQ        scaleStride+80(FP), R13
+	VCVTDQ2PS   Z0, Z0
+	VMULPS.BCST (R11), Z18, Z20
+	VMULPS      Z20, Z0, Z0
+	VADDPS      (SI), Z0, Z0
+	VMOVUPS     Z0, (SI)
+	VCVTDQ2PS   Z1, Z1
+	VMULPS.BCST (R11), Z19, Z0
+	VMULPS      Z0, Z1, Z1
+	VADDPS      64(SI), Z1, Z1
+	VMOVUPS     Z1, 64(SI)
+	DECQ        R12
+	JZ          added
+	ADDQ        R13, R11
+	VCVTDQ2PS   Z2, Z2
+	VMULPS.BCST (R11), Z18, Z0
+	VMULPS      Z0, Z2, Z2
+	VADDPS      128(SI), Z2, Z2
+	VMOVUPS     Z2, 128(SI)
+	VCVTDQ2PS   Z3, Z3
+	VMULPS.BCST (R11), Z19, Z0
+	VMULPS      Z0, Z3, Z3
+	VADDPS      192(SI), Z3, Z3
+	VMOVUPS     Z3, 192(SI)
+	DECQ        R12
+	JZ          added
+	ADDQ        R13, R11
+	VCVTDQ2PS   Z4, Z4
+	VMULPS.BCST (R11), Z18, Z0
+	VMULPS      Z0, Z4, Z4
+	VADDPS      256(SI), Z4, Z4
+	VMOVUPS     Z4, 256(SI)
+	VCVTDQ2PS   Z5, Z5
+	VMULPS.BCST (R11), Z19, Z0
+	VMULPS      Z0, Z5, Z5
+	VADDPS      320(SI), Z5, Z5
+	VMOVUPS     Z5, 320(SI)
+	DECQ        R12
+	JZ          added
+	ADDQ        R13, R11
+	VCVTDQ2PS   Z6, Z6
+	VMULPS.BCST (R11), Z18, Z0
+	VMULPS      Z0, Z6, Z6
+	VADDPS      384(SI), Z6, Z6
+	VMOVUPS     Z6, 384(SI)
+	VCVTDQ2PS   Z7, Z7
+	VMULPS.BCST (R11), Z19, Z0
+	VMULPS      Z0, Z7, Z7
+	VADDPS      448(SI), Z7, Z7
+	VMOVUPS     Z7, 448(SI)
+	DECQ        R12
+	JZ          added
+	ADDQ        R13, R11
+	VCVTDQ2PS   Z8, Z8
+	VMULPS.BCST (R11), Z18, Z0
+	VMULPS      Z0, Z8, Z8
+	VADDPS      512(SI), Z8, Z8
+	VMOVUPS     Z8, 512(SI)
+	VCVTDQ2PS   Z9, Z9
+	VMULPS.BCST (R11), Z19, Z0
+	VMULPS      Z0, Z9, Z9
+	VADDPS      576(SI), Z9, Z9
+	VMOVUPS     Z9, 576(SI)
+	DECQ        R12
+	JZ          added
+	ADDQ        R13, R11
+	VCVTDQ2PS   Z10, Z10
+	VMULPS.BCST (R11), Z18, Z0
+	VMULPS      Z0, Z10, Z10
+	VADDPS      640(SI), Z10, Z10
+	VMOVUPS     Z10, 640(SI)
+	VCVTDQ2PS   Z11, Z11
+	VMULPS.BCST (R11), Z19, Z0
+	VMULPS      Z0, Z11, Z11
+	VADDPS      704(SI), Z11, Z11
+	VMOVUPS     Z11, 704(SI)
+	DECQ        R12
+	JZ          added
+	ADDQ        R13, R11
+	VCVTDQ2PS   Z12, Z12
+	VMULPS.BCST (R11), Z18, Z0
+	VMULPS      Z0, Z12, Z12
+	VADDPS      768(SI), Z12, Z12
+	VMOVUPS     Z12, 768(SI)
+	VCVTDQ2PS   Z13, Z13
+	VMULPS.BCST (R11), Z19, Z0
+	VMULPS      Z0, Z13, Z13
+	VADDPS      832(SI), Z13, Z13
+	VMOVUPS     Z13, 832(SI)
+	DECQ        R12
+	JZ          added
+	ADDQ        R13, R11
+	VCVTDQ2PS   Z14, Z14
+	VMULPS.BCST (R11), Z18, Z0
+	VMULPS      Z0, Z14, Z14
+	VADDPS      896(SI), Z14, Z14
+	VMOVUPS     Z14, 896(SI)
+	VCVTDQ2PS   Z15, Z15
+	VMULPS.BCST (R11), Z19, Z0
+	VMULPS      Z0, Z15, Z15
+	VADDPS      960(SI), Z15, Z15
+	VMOVUPS     Z15, 960(SI)
+added:
+	PREFETCHT0   (CX)
+	ADDQ         $+64, CX
+	ADDQ         $+128, AX
+	DECQ         R10
 	JNZ          block
-	MOVQ         dst+0(FP), CX
-	MOVQ         dstStride+8(FP), DX
-	MOVQ         rows+32(FP), BX
-	MOVQ         cols+80(FP), SI
-	LEAQ         5120(AX), AX
+	MOVQ         SI, AX
+	MOVQ         dst+0(FP), DX
+	MOVQ         dstStride+8(FP), BX
+	MOVQ         cols+96(FP), R8
+	MOVQ         DI, R10
+	VPBROADCASTD R10, Z0
+	VPCMPGTD     twobitLaneNumbers<>+0(SB), Z0, K1
+	SUBQ         $+16, R10
+	VPBROADCASTD R10, Z0
+	VPCMPGTD     twobitLaneNumbers<>+0(SB), Z0, K2
+	SUBQ         $+16, R10
 store:
-	VMOVDQU (AX), Y0
-	VMOVDQU 32(AX), Y1
-	CMPQ    BX, $+16
-	JLT     few
-	VMOVDQU Y0, (CX)
-	VMOVDQU Y1, 32(CX)
-	JMP     stored
-few:
-	VMOVDQU Y0, (AX)
-	VMOVDQU Y1, 32(AX)
-	XORQ    DI, DI
-row:
-	MOVL (AX)(DI*4), R8
-	MOVL R8, (CX)(DI*4)
-	INCQ DI
-	CMPQ DI, BX
-	JLT  row
-stored:
-	ADDQ DX, CX
-	ADDQ $+64, AX
-	DECQ SI
-	JNZ  store
+	VMOVUPS (AX), Z0
+	VMOVUPS Z0, K1, (DX)
+	VMOVUPS 64(AX), Z0
+	VMOVUPS Z0, K2, 64(DX)
+	ADDQ    $+128, AX
+	ADDQ    BX, DX
+	DECQ    R8
+	JNZ     store
+	ADDQ    $+128, dst+0(FP)
+	ADDQ    $+128, tile+16(FP)
+	ADDQ    $+64, R9
+	SUBQ    $+32, DI
+	JG      rows
 	VZEROUPPER
 	RET
 
-// func codes64StripAVX2(dst *float32, dstStride int, data *byte, vector int, rows int, blocks int, panel *int8, panelStride int, scales *float32, scaleStride int, cols int, groups int, scaleStep int)
-// Requires: AVX, AVX2, CMOV, F16C, MMX+
-TEXT ·codes64StripAVX2(SB), $9088-104
-	LEAQ  63(SP), AX
-	ANDQ  $-64, AX
-	MOVQ  cols+80(FP), DX
-	MOVQ  data+16(FP), SI
-	MOVQ  vector+24(FP), DI
-	MOVQ  groups+88(FP), R8
-	MOVQ  DI, CX
-	SHLQ  $0x06, CX
-	ADDQ  SI, CX
-	SHLQ  $0x0a, R8
-	LEAQ  128(R8), BX
-	SHRQ  $0x02, R8
-	IMULQ DI, R8
-	ADDQ  R8, BX
-	IMULQ blocks+40(FP), BX
-	ADDQ  SI, BX
-	LEAQ  3(DX), SI
-	ANDQ  $-4, SI
-	MOVQ  scales+64(FP), DI
-	MOVQ  scaleStride+72(FP), R8
-	XORQ  R10, R10
-scales:
-	MOVQ    DI, (AX)(R10*8)
-	LEAQ    (DI)(R8*1), R9
-	INCQ    R10
-	CMPQ    R10, DX
-	CMOVQLT R9, DI
-	CMPQ    R10, SI
-	JLT     scales
-	VPXOR   Y0, Y0, Y0
-	LEAQ    4928(AX), SI
-zero:
-	VMOVDQU Y0, (SI)
-	VMOVDQU Y0, 32(SI)
-	VMOVDQU Y0, 64(SI)
-	VMOVDQU Y0, 96(SI)
-	VMOVDQU Y0, 128(SI)
-	VMOVDQU Y0, 160(SI)
-	VMOVDQU Y0, 192(SI)
-	VMOVDQU Y0, 224(SI)
-	ADDQ    $+256, SI
-	SUBQ    $+4, DX
-	JG      zero
-	XORQ    DX, DX
-	MOVQ    DX, 528(AX)
-	MOVQ    groups+88(FP), SI
-	MOVQ    SI, DI
-	SHLQ    $0x08, DI
-	ADDQ    $+16, DI
-	MOVQ    DI, 520(AX)
-	MOVQ    $+2, DI
-	CMPQ    SI, DI
-	CMOVQGT DI, SI
-	SHLQ    $0x03, SI
-	MOVQ    SI, 512(AX)
-	MOVQ    panel+48(FP), SI
-	VMOVDQU twobitMask0<>+0(SB), Y0
+// func digits64Batch8AVX512VNNI(dst *float32, dstStride int, tile *byte, rows int, blocks int, groups int, weight *float32, panel *int8, panelStride int, scales *float32, scaleStride int, scaleStep int, cols int, ahead *byte)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VNNI, MMX+
+TEXT ·digits64Batch8AVX512VNNI(SB), $1088-112
+	MOVL         $0x55555555, AX
+	VPBROADCASTD AX, Z17
+	MOVL         $0xaaaaaaaa, AX
+	VPBROADCASTD AX, Z18
+	VMOVDQU64    twobitByteOnes<>+0(SB), Z16
+	LEAQ         63(SP), SI
+	ANDQ         $-64, SI
+	MOVQ         rows+24(FP), DI
+	MOVQ         ahead+104(FP), CX
+	XORQ         R9, R9
+rows:
+	MOVQ    tile+16(FP), AX
+	MOVQ    panel+56(FP), DX
+	MOVQ    DX, BX
+	ADDQ    panelStride+64(FP), BX
+	VPXORD  Z19, Z19, Z19
+	VMOVUPS Z19, (SI)
+	VMOVUPS Z19, 64(SI)
+	VMOVUPS Z19, 128(SI)
+	VMOVUPS Z19, 192(SI)
+	VMOVUPS Z19, 256(SI)
+	VMOVUPS Z19, 320(SI)
+	VMOVUPS Z19, 384(SI)
+	VMOVUPS Z19, 448(SI)
+	VMOVUPS Z19, 512(SI)
+	VMOVUPS Z19, 576(SI)
+	VMOVUPS Z19, 640(SI)
+	VMOVUPS Z19, 704(SI)
+	VMOVUPS Z19, 768(SI)
+	VMOVUPS Z19, 832(SI)
+	VMOVUPS Z19, 896(SI)
+	VMOVUPS Z19, 960(SI)
+	XORQ    R8, R8
+	MOVQ    blocks+32(FP), R10
 block:
-	LEAQ 832(AX), DI
-	MOVQ groups+88(FP), R8
+	VPBROADCASTD (DX), Z0
+	VMOVDQA64    Z0, Z1
+	VPBROADCASTD 4(DX), Z2
+	VMOVDQA64    Z2, Z3
+	VPBROADCASTD 8(DX), Z4
+	VMOVDQA64    Z4, Z5
+	VPBROADCASTD 12(DX), Z6
+	VMOVDQA64    Z6, Z7
+	VPBROADCASTD (BX), Z8
+	VMOVDQA64    Z8, Z9
+	VPBROADCASTD 4(BX), Z10
+	VMOVDQA64    Z10, Z11
+	VPBROADCASTD 8(BX), Z12
+	VMOVDQA64    Z12, Z13
+	VPBROADCASTD 12(BX), Z14
+	VMOVDQA64    Z14, Z15
+	ADDQ         $+16, DX
+	ADDQ         $+16, BX
+	MOVQ         $+4, R11
+	MOVQ         $+64, R12
+dwords:
+	LEAQ (R12)(R12*2), R13
+dword:
+	VMOVDQU64    (AX), Z20
+	VMOVDQU64    64(AX), Z21
+	ADDQ         $+256, AX
+	PREFETCHT0   (CX)
+	PREFETCHT0   64(CX)
+	ADDQ         $+128, CX
+	VPCMPUB      $0x06, Z17, Z20, K1
+	VPCMPUB      $0x06, Z18, Z20, K2
+	VMOVDQU8.Z   Z16, K1, Z22
+	VPADDB       Z16, Z22, K2, Z22
+	VPCMPUB      $0x06, Z17, Z21, K1
+	VPCMPUB      $0x06, Z18, Z21, K2
+	VMOVDQU8.Z   Z16, K1, Z23
+	VPADDB       Z16, Z23, K2, Z23
+	VPBROADCASTD (DX), Z24
+	VPDPBUSD     Z24, Z22, Z0
+	VPDPBUSD     Z24, Z23, Z1
+	VPBROADCASTD 4(DX), Z24
+	VPDPBUSD     Z24, Z22, Z2
+	VPDPBUSD     Z24, Z23, Z3
+	VPBROADCASTD 8(DX), Z24
+	VPDPBUSD     Z24, Z22, Z4
+	VPDPBUSD     Z24, Z23, Z5
+	VPBROADCASTD 12(DX), Z24
+	VPDPBUSD     Z24, Z22, Z6
+	VPDPBUSD     Z24, Z23, Z7
+	VPBROADCASTD (BX), Z24
+	VPDPBUSD     Z24, Z22, Z8
+	VPDPBUSD     Z24, Z23, Z9
+	VPBROADCASTD 4(BX), Z24
+	VPDPBUSD     Z24, Z22, Z10
+	VPDPBUSD     Z24, Z23, Z11
+	VPBROADCASTD 8(BX), Z24
+	VPDPBUSD     Z24, Z22, Z12
+	VPDPBUSD     Z24, Z23, Z13
+	VPBROADCASTD 12(BX), Z24
+	VPDPBUSD     Z24, Z22, Z14
+	VPDPBUSD     Z24, Z23, Z15
+	VPADDB       Z20, Z20, Z22
+	VPADDB       Z20, Z22, Z22
+	VPADDB       Z21, Z21, Z20
+	VPADDB       Z21, Z20, Z20
+	VPCMPUB      $0x06, Z17, Z22, K1
+	VPCMPUB      $0x06, Z18, Z22, K2
+	VMOVDQU8.Z   Z16, K1, Z21
+	VPADDB       Z16, Z21, K2, Z21
+	VPCMPUB      $0x06, Z17, Z20, K1
+	VPCMPUB      $0x06, Z18, Z20, K2
+	VMOVDQU8.Z   Z16, K1, Z23
+	VPADDB       Z16, Z23, K2, Z23
+	VPBROADCASTD (DX)(R12*1), Z24
+	VPDPBUSD     Z24, Z21, Z0
+	VPDPBUSD     Z24, Z23, Z1
+	VPBROADCASTD 4(DX)(R12*1), Z24
+	VPDPBUSD     Z24, Z21, Z2
+	VPDPBUSD     Z24, Z23, Z3
+	VPBROADCASTD 8(DX)(R12*1), Z24
+	VPDPBUSD     Z24, Z21, Z4
+	VPDPBUSD     Z24, Z23, Z5
+	VPBROADCASTD 12(DX)(R12*1), Z24
+	VPDPBUSD     Z24, Z21, Z6
+	VPDPBUSD     Z24, Z23, Z7
+	VPBROADCASTD (BX)(R12*1), Z24
+	VPDPBUSD     Z24, Z21, Z8
+	VPDPBUSD     Z24, Z23, Z9
+	VPBROADCASTD 4(BX)(R12*1), Z24
+	VPDPBUSD     Z24, Z21, Z10
+	VPDPBUSD     Z24, Z23, Z11
+	VPBROADCASTD 8(BX)(R12*1), Z24
+	VPDPBUSD     Z24, Z21, Z12
+	VPDPBUSD     Z24, Z23, Z13
+	VPBROADCASTD 12(BX)(R12*1), Z24
+	VPDPBUSD     Z24, Z21, Z14
+	VPDPBUSD     Z24, Z23, Z15
+	VPADDB       Z22, Z22, Z21
+	VPADDB       Z22, Z21, Z21
+	VPADDB       Z20, Z20, Z22
+	VPADDB       Z20, Z22, Z22
+	VPCMPUB      $0x06, Z17, Z21, K1
+	VPCMPUB      $0x06, Z18, Z21, K2
+	VMOVDQU8.Z   Z16, K1, Z20
+	VPADDB       Z16, Z20, K2, Z20
+	VPCMPUB      $0x06, Z17, Z22, K1
+	VPCMPUB      $0x06, Z18, Z22, K2
+	VMOVDQU8.Z   Z16, K1, Z23
+	VPADDB       Z16, Z23, K2, Z23
+	VPBROADCASTD (DX)(R12*2), Z24
+	VPDPBUSD     Z24, Z20, Z0
+	VPDPBUSD     Z24, Z23, Z1
+	VPBROADCASTD 4(DX)(R12*2), Z24
+	VPDPBUSD     Z24, Z20, Z2
+	VPDPBUSD     Z24, Z23, Z3
+	VPBROADCASTD 8(DX)(R12*2), Z24
+	VPDPBUSD     Z24, Z20, Z4
+	VPDPBUSD     Z24, Z23, Z5
+	VPBROADCASTD 12(DX)(R12*2), Z24
+	VPDPBUSD     Z24, Z20, Z6
+	VPDPBUSD     Z24, Z23, Z7
+	VPBROADCASTD (BX)(R12*2), Z24
+	VPDPBUSD     Z24, Z20, Z8
+	VPDPBUSD     Z24, Z23, Z9
+	VPBROADCASTD 4(BX)(R12*2), Z24
+	VPDPBUSD     Z24, Z20, Z10
+	VPDPBUSD     Z24, Z23, Z11
+	VPBROADCASTD 8(BX)(R12*2), Z24
+	VPDPBUSD     Z24, Z20, Z12
+	VPDPBUSD     Z24, Z23, Z13
+	VPBROADCASTD 12(BX)(R12*2), Z24
+	VPDPBUSD     Z24, Z20, Z14
+	VPDPBUSD     Z24, Z23, Z15
+	VPADDB       Z21, Z21, Z20
+	VPADDB       Z21, Z20, Z20
+	VPADDB       Z22, Z22, Z21
+	VPADDB       Z22, Z21, Z21
+	VPCMPUB      $0x06, Z17, Z20, K1
+	VPCMPUB      $0x06, Z18, Z20, K2
+	VMOVDQU8.Z   Z16, K1, Z22
+	VPADDB       Z16, Z22, K2, Z22
+	VPCMPUB      $0x06, Z17, Z21, K1
+	VPCMPUB      $0x06, Z18, Z21, K2
+	VMOVDQU8.Z   Z16, K1, Z23
+	VPADDB       Z16, Z23, K2, Z23
+	VPBROADCASTD (DX)(R13*1), Z24
+	VPDPBUSD     Z24, Z22, Z0
+	VPDPBUSD     Z24, Z23, Z1
+	VPBROADCASTD 4(DX)(R13*1), Z24
+	VPDPBUSD     Z24, Z22, Z2
+	VPDPBUSD     Z24, Z23, Z3
+	VPBROADCASTD 8(DX)(R13*1), Z24
+	VPDPBUSD     Z24, Z22, Z4
+	VPDPBUSD     Z24, Z23, Z5
+	VPBROADCASTD 12(DX)(R13*1), Z24
+	VPDPBUSD     Z24, Z22, Z6
+	VPDPBUSD     Z24, Z23, Z7
+	VPBROADCASTD (BX)(R13*1), Z24
+	VPDPBUSD     Z24, Z22, Z8
+	VPDPBUSD     Z24, Z23, Z9
+	VPBROADCASTD 4(BX)(R13*1), Z24
+	VPDPBUSD     Z24, Z22, Z10
+	VPDPBUSD     Z24, Z23, Z11
+	VPBROADCASTD 8(BX)(R13*1), Z24
+	VPDPBUSD     Z24, Z22, Z12
+	VPDPBUSD     Z24, Z23, Z13
+	VPBROADCASTD 12(BX)(R13*1), Z24
+	VPDPBUSD     Z24, Z22, Z14
+	VPDPBUSD     Z24, Z23, Z15
+	VPADDB       Z20, Z20, Z22
+	VPADDB       Z20, Z22, Z22
+	VPADDB       Z21, Z21, Z20
+	VPADDB       Z21, Z20, Z20
+	VPCMPUB      $0x06, Z17, Z22, K1
+	VPCMPUB      $0x06, Z18, Z22, K2
+	VMOVDQU8.Z   Z16, K1, Z21
+	VPADDB       Z16, Z21, K2, Z21
+	VPCMPUB      $0x06, Z17, Z20, K1
+	VPCMPUB      $0x06, Z18, Z20, K2
+	VMOVDQU8.Z   Z16, K1, Z20
+	VPADDB       Z16, Z20, K2, Z20
+	VPBROADCASTD (DX)(R12*4), Z22
+	VPDPBUSD     Z22, Z21, Z0
+	VPDPBUSD     Z22, Z20, Z1
+	VPBROADCASTD 4(DX)(R12*4), Z22
+	VPDPBUSD     Z22, Z21, Z2
+	VPDPBUSD     Z22, Z20, Z3
+	VPBROADCASTD 8(DX)(R12*4), Z22
+	VPDPBUSD     Z22, Z21, Z4
+	VPDPBUSD     Z22, Z20, Z5
+	VPBROADCASTD 12(DX)(R12*4), Z22
+	VPDPBUSD     Z22, Z21, Z6
+	VPDPBUSD     Z22, Z20, Z7
+	VPBROADCASTD (BX)(R12*4), Z22
+	VPDPBUSD     Z22, Z21, Z8
+	VPDPBUSD     Z22, Z20, Z9
+	VPBROADCASTD 4(BX)(R12*4), Z22
+	VPDPBUSD     Z22, Z21, Z10
+	VPDPBUSD     Z22, Z20, Z11
+	VPBROADCASTD 8(BX)(R12*4), Z22
+	VPDPBUSD     Z22, Z21, Z12
+	VPDPBUSD     Z22, Z20, Z13
+	VPBROADCASTD 12(BX)(R12*4), Z22
+	VPDPBUSD     Z22, Z21, Z14
+	VPDPBUSD     Z22, Z20, Z15
+	ADDQ         $+16, DX
+	ADDQ         $+16, BX
+	DECQ         R11
+	JNZ          dword
+	LEAQ         (DX)(R12*4), DX
+	LEAQ         (BX)(R12*4), BX
+	MOVQ         $+2, R11
+	CMPQ         R12, $+32
+	MOVQ         $+32, R12
+	JNE          dwords
+	MOVQ         AX, R11
+	SUBQ         R9, R11
+	VPMOVZXWD    (R11), Z20
+	VPADDB       Z20, Z20, Z21
+	VPADDB       Z20, Z21, Z21
+	VPSLLD       $0x10, Z21, Z21
+	VPORD        Z21, Z20, Z20
+	VPMOVZXWD    32(R11), Z21
+	VPADDB       Z21, Z21, Z22
+	VPADDB       Z21, Z22, Z22
+	VPSLLD       $0x10, Z22, Z22
+	VPORD        Z22, Z21, Z21
+	VPCMPUB      $0x06, Z17, Z20, K1
+	VPCMPUB      $0x06, Z18, Z20, K2
+	VMOVDQU8.Z   Z16, K1, Z22
+	VPADDB       Z16, Z22, K2, Z22
+	VPCMPUB      $0x06, Z17, Z21, K1
+	VPCMPUB      $0x06, Z18, Z21, K2
+	VMOVDQU8.Z   Z16, K1, Z23
+	VPADDB       Z16, Z23, K2, Z23
+	VPBROADCASTD (DX), Z24
+	VPDPBUSD     Z24, Z22, Z0
+	VPDPBUSD     Z24, Z23, Z1
+	VPBROADCASTD 4(DX), Z24
+	VPDPBUSD     Z24, Z22, Z2
+	VPDPBUSD     Z24, Z23, Z3
+	VPBROADCASTD 8(DX), Z24
+	VPDPBUSD     Z24, Z22, Z4
+	VPDPBUSD     Z24, Z23, Z5
+	VPBROADCASTD 12(DX), Z24
+	VPDPBUSD     Z24, Z22, Z6
+	VPDPBUSD     Z24, Z23, Z7
+	VPBROADCASTD (BX), Z24
+	VPDPBUSD     Z24, Z22, Z8
+	VPDPBUSD     Z24, Z23, Z9
+	VPBROADCASTD 4(BX), Z24
+	VPDPBUSD     Z24, Z22, Z10
+	VPDPBUSD     Z24, Z23, Z11
+	VPBROADCASTD 8(BX), Z24
+	VPDPBUSD     Z24, Z22, Z12
+	VPDPBUSD     Z24, Z23, Z13
+	VPBROADCASTD 12(BX), Z24
+	VPDPBUSD     Z24, Z22, Z14
+	VPDPBUSD     Z24, Z23, Z15
+	VPADDB       Z20, Z20, Z22
+	VPADDB       Z20, Z22, Z22
+	VPADDB       Z21, Z21, Z20
+	VPADDB       Z21, Z20, Z20
+	VPADDB       Z22, Z22, Z21
+	VPADDB       Z22, Z21, Z21
+	VPADDB       Z20, Z20, Z22
+	VPADDB       Z20, Z22, Z22
+	VPCMPUB      $0x06, Z17, Z21, K1
+	VPCMPUB      $0x06, Z18, Z21, K2
+	VMOVDQU8.Z   Z16, K1, Z20
+	VPADDB       Z16, Z20, K2, Z20
+	VPCMPUB      $0x06, Z17, Z22, K1
+	VPCMPUB      $0x06, Z18, Z22, K2
+	VMOVDQU8.Z   Z16, K1, Z21
+	VPADDB       Z16, Z21, K2, Z21
+	VPBROADCASTD 16(DX), Z22
+	VPDPBUSD     Z22, Z20, Z0
+	VPDPBUSD     Z22, Z21, Z1
+	VPBROADCASTD 20(DX), Z22
+	VPDPBUSD     Z22, Z20, Z2
+	VPDPBUSD     Z22, Z21, Z3
+	VPBROADCASTD 24(DX), Z22
+	VPDPBUSD     Z22, Z20, Z4
+	VPDPBUSD     Z22, Z21, Z5
+	VPBROADCASTD 28(DX), Z22
+	VPDPBUSD     Z22, Z20, Z6
+	VPDPBUSD     Z22, Z21, Z7
+	VPBROADCASTD 16(BX), Z22
+	VPDPBUSD     Z22, Z20, Z8
+	VPDPBUSD     Z22, Z21, Z9
+	VPBROADCASTD 20(BX), Z22
+	VPDPBUSD     Z22, Z20, Z10
+	VPDPBUSD     Z22, Z21, Z11
+	VPBROADCASTD 24(BX), Z22
+	VPDPBUSD     Z22, Z20, Z12
+	VPDPBUSD     Z22, Z21, Z13
+	VPBROADCASTD 28(BX), Z22
+	VPDPBUSD     Z22, Z20, Z14
+	VPDPBUSD     Z22, Z21, Z15
+	PREFETCHT0   (CX)
+	ADDQ         $+64, CX
+	ADDQ         $+128, AX
+	ADDQ         $+32, DX
+	ADDQ         $+32, BX
+	MOVQ         weight+48(FP), R11
+	TESTQ        R11, R11
+	JNZ          tensor
+	MOVQ         AX, R11
+	SUBQ         R9, R11
+	VCVTPH2PS    (R11), Z20
+	VCVTPH2PS    32(R11), Z21
+	JMP          weighed
+tensor:
+	VBROADCASTSS (R11), Z20
+	VBROADCASTSS (R11), Z21
+weighed:
+	MOVQ        R8, R11
+	ANDQ        $-4, R11
+	ADDQ        scales+72(FP), R11
+	ADDQ        scaleStep+88(FP), R8
+	MOVQ        cols+96(FP), R12
+	MOVQ        scaleStride+80(FP), R13
+	VCVTDQ2PS   Z0, Z0
+	VMULPS.BCST (R11), Z20, Z22
+	VMULPS      Z22, Z0, Z0
+	VADDPS      (SI), Z0, Z0
+	VMOVUPS     Z0, (SI)
+	VCVTDQ2PS   Z1, Z1
+	VMULPS.BCST (R11), Z21, Z0
+	VMULPS      Z0, Z1, Z1
+	VADDPS      64(SI), Z1, Z1
+	VMOVUPS     Z1, 64(SI)
+	DECQ        R12
+	JZ          added
+	ADDQ        R13, R11
+	VCVTDQ2PS   Z2, Z2
+	VMULPS.BCST (R11), Z20, Z0
+	VMULPS      Z0, Z2, Z2
+	VADDPS      128(SI), Z2, Z2
+	VMOVUPS     Z2, 128(SI)
+	VCVTDQ2PS   Z3, Z3
+	VMULPS.BCST (R11), Z21, Z0
+	VMULPS      Z0, Z3, Z3
+	VADDPS      192(SI), Z3, Z3
+	VMOVUPS     Z3, 192(SI)
+	DECQ        R12
+	JZ          added
+	ADDQ        R13, R11
+	VCVTDQ2PS   Z4, Z4
+	VMULPS.BCST (R11), Z20, Z0
+	VMULPS      Z0, Z4, Z4
+	VADDPS      256(SI), Z4, Z4
+	VMOVUPS     Z4, 256(SI)
+	VCVTDQ2PS   Z5, Z5
+	VMULPS.BCST (R11), Z21, Z0
+	VMULPS      Z0, Z5, Z5
+	VADDPS      320(SI), Z5, Z5
+	VMOVUPS     Z5, 320(SI)
+	DECQ        R12
+	JZ          added
+	ADDQ        R13, R11
+	VCVTDQ2PS   Z6, Z6
+	VMULPS.BCST (R11), Z20, Z0
+	VMULPS      Z0, Z6, Z6
+	VADDPS      384(SI), Z6, Z6
+	VMOVUPS     Z6, 384(SI)
+	VCVTDQ2PS   Z7, Z7
+	VMULPS.BCST (R11), Z21, Z0
+	VMULPS      Z0, Z7, Z7
+	VADDPS      448(SI), Z7, Z7
+	VMOVUPS     Z7, 448(SI)
+	DECQ        R12
+	JZ          added
+	ADDQ        R13, R11
+	VCVTDQ2PS   Z8, Z8
+	VMULPS.BCST (R11), Z20, Z0
+	VMULPS      Z0, Z8, Z8
+	VADDPS      512(SI), Z8, Z8
+	VMOVUPS     Z8, 512(SI)
+	VCVTDQ2PS   Z9, Z9
+	VMULPS.BCST (R11), Z21, Z0
+	VMULPS      Z0, Z9, Z9
+	VADDPS      576(SI), Z9, Z9
+	VMOVUPS     Z9, 576(SI)
+	DECQ        R12
+	JZ          added
+	ADDQ        R13, R11
+	VCVTDQ2PS   Z10, Z10
+	VMULPS.BCST (R11), Z20, Z0
+	VMULPS      Z0, Z10, Z10
+	VADDPS      640(SI), Z10, Z10
+	VMOVUPS     Z10, 640(SI)
+	VCVTDQ2PS   Z11, Z11
+	VMULPS.BCST (R11), Z21, Z0
+	VMULPS      Z0, Z11, Z11
+	VADDPS      704(SI), Z11, Z11
+	VMOVUPS     Z11, 704(SI)
+	DECQ        R12
+	JZ          added
+	ADDQ        R13, R11
+	VCVTDQ2PS   Z12, Z12
+	VMULPS.BCST (R11), Z20, Z0
+	VMULPS      Z0, Z12, Z12
+	VADDPS      768(SI), Z12, Z12
+	VMOVUPS     Z12, 768(SI)
+	VCVTDQ2PS   Z13, Z13
+	VMULPS.BCST (R11), Z21, Z0
+	VMULPS      Z0, Z13, Z13
+	VADDPS      832(SI), Z13, Z13
+	VMOVUPS     Z13, 832(SI)
+	DECQ        R12
+	JZ          added
+	ADDQ        R13, R11
+	VCVTDQ2PS   Z14, Z14
+	VMULPS.BCST (R11), Z20, Z0
+	VMULPS      Z0, Z14, Z14
+	VADDPS      896(SI), Z14, Z14
+	VMOVUPS     Z14, 896(SI)
+	VCVTDQ2PS   Z15, Z15
+	VMULPS.BCST (R11), Z21, Z0
+	VMULPS      Z0, Z15, Z15
+	VADDPS      960(SI), Z15, Z15
+	VMOVUPS     Z15, 960(SI)
+added:
+	PREFETCHT0   (CX)
+	ADDQ         $+64, CX
+	ADDQ         $+128, AX
+	DECQ         R10
+	JNZ          block
+	MOVQ         SI, AX
+	MOVQ         dst+0(FP), DX
+	MOVQ         dstStride+8(FP), BX
+	MOVQ         cols+96(FP), R8
+	MOVQ         DI, R10
+	VPBROADCASTD R10, Z0
+	VPCMPGTD     twobitLaneNumbers<>+0(SB), Z0, K1
+	SUBQ         $+16, R10
+	VPBROADCASTD R10, Z0
+	VPCMPGTD     twobitLaneNumbers<>+0(SB), Z0, K2
+	SUBQ         $+16, R10
+store:
+	VMOVUPS (AX), Z0
+	VMOVUPS Z0, K1, (DX)
+	VMOVUPS 64(AX), Z0
+	VMOVUPS Z0, K2, 64(DX)
+	ADDQ    $+128, AX
+	ADDQ    BX, DX
+	DECQ    R8
+	JNZ     store
+	ADDQ    $+128, dst+0(FP)
+	ADDQ    $+128, tile+16(FP)
+	ADDQ    $+64, R9
+	SUBQ    $+32, DI
+	JG      rows
+	VZEROUPPER
+	RET
+
+// func tileStripAVXVNNI(dst *float32, dstStride int, tile *byte, rows int, blocks int, groups int, weight *float32, panel *int8, panelStride int, scales *float32, scaleStride int, scaleStep int, cols int, ahead *byte)
+// Requires: AVX, AVX2, AVX_VNNI, CMOV, F16C, MMX+
+TEXT ·tileStripAVXVNNI(SB), $8832-112
+	LEAQ    63(SP), BX
+	ANDQ    $-64, BX
+	MOVQ    ahead+104(FP), DX
+	VMOVDQU twobitMask0<>+0(SB), Y0
+	MOVQ    scales+72(FP), AX
+	MOVQ    scaleStride+80(FP), CX
+	MOVQ    cols+96(FP), SI
+	LEAQ    3(SI), R9
+	ANDQ    $-4, R9
+	XORQ    R8, R8
+	MOVQ    R8, 552(BX)
+scales:
+	MOVQ    AX, (BX)(R8*8)
+	LEAQ    (AX)(CX*1), DI
+	INCQ    R8
+	CMPQ    R8, SI
+	CMOVQLT DI, AX
+	CMPQ    R8, R9
+	JLT     scales
+	MOVQ    groups+40(FP), AX
+	MOVQ    AX, CX
+	SHLQ    $0x08, CX
+	ADDQ    $+16, CX
+	MOVQ    CX, 528(BX)
+	SHLQ    $0x03, AX
+	MOVQ    AX, 520(BX)
+strip:
+	MOVQ  cols+96(FP), CX
+	VPXOR Y1, Y1, Y1
+	LEAQ  4672(BX), AX
+zero:
+	VMOVDQU Y1, (AX)
+	VMOVDQU Y1, 32(AX)
+	VMOVDQU Y1, 64(AX)
+	VMOVDQU Y1, 96(AX)
+	VMOVDQU Y1, 128(AX)
+	VMOVDQU Y1, 160(AX)
+	VMOVDQU Y1, 192(AX)
+	VMOVDQU Y1, 224(AX)
+	ADDQ    $+256, AX
+	SUBQ    $+4, CX
+	JG      zero
+	XORQ    CX, CX
+	MOVQ    CX, 536(BX)
+	MOVQ    blocks+32(FP), AX
+	MOVQ    AX, 544(BX)
+	MOVQ    tile+16(FP), AX
+	MOVQ    panel+56(FP), SI
+block:
+	MOVQ groups+40(FP), R8
+	LEAQ 576(BX), DI
 expand:
-	VMOVDQU    (CX), Y1
+	VMOVDQU    (AX), Y1
 	VPAND      Y0, Y1, Y2
 	VMOVDQU    Y2, (DI)
 	VPSRLD     $0x02, Y1, Y2
@@ -12520,7 +6757,7 @@ expand:
 	VPSRLD     $0x06, Y1, Y1
 	VPAND      Y0, Y1, Y1
 	VMOVDQU    Y1, 192(DI)
-	VMOVDQU    32(CX), Y1
+	VMOVDQU    32(AX), Y1
 	VPAND      Y0, Y1, Y2
 	VMOVDQU    Y2, 32(DI)
 	VPSRLD     $0x02, Y1, Y2
@@ -12532,7 +6769,7 @@ expand:
 	VPSRLD     $0x06, Y1, Y1
 	VPAND      Y0, Y1, Y1
 	VMOVDQU    Y1, 224(DI)
-	VMOVDQU    256(CX), Y1
+	VMOVDQU    256(AX), Y1
 	VPAND      Y0, Y1, Y2
 	VMOVDQU    Y2, 256(DI)
 	VPSRLD     $0x02, Y1, Y2
@@ -12544,7 +6781,7 @@ expand:
 	VPSRLD     $0x06, Y1, Y1
 	VPAND      Y0, Y1, Y1
 	VMOVDQU    Y1, 448(DI)
-	VMOVDQU    288(CX), Y1
+	VMOVDQU    288(AX), Y1
 	VPAND      Y0, Y1, Y2
 	VMOVDQU    Y2, 288(DI)
 	VPSRLD     $0x02, Y1, Y2
@@ -12556,7 +6793,7 @@ expand:
 	VPSRLD     $0x06, Y1, Y1
 	VPAND      Y0, Y1, Y1
 	VMOVDQU    Y1, 480(DI)
-	VMOVDQU    512(CX), Y1
+	VMOVDQU    512(AX), Y1
 	VPAND      Y0, Y1, Y2
 	VMOVDQU    Y2, 512(DI)
 	VPSRLD     $0x02, Y1, Y2
@@ -12568,7 +6805,7 @@ expand:
 	VPSRLD     $0x06, Y1, Y1
 	VPAND      Y0, Y1, Y1
 	VMOVDQU    Y1, 704(DI)
-	VMOVDQU    544(CX), Y1
+	VMOVDQU    544(AX), Y1
 	VPAND      Y0, Y1, Y2
 	VMOVDQU    Y2, 544(DI)
 	VPSRLD     $0x02, Y1, Y2
@@ -12580,7 +6817,7 @@ expand:
 	VPSRLD     $0x06, Y1, Y1
 	VPAND      Y0, Y1, Y1
 	VMOVDQU    Y1, 736(DI)
-	VMOVDQU    768(CX), Y1
+	VMOVDQU    768(AX), Y1
 	VPAND      Y0, Y1, Y2
 	VMOVDQU    Y2, 768(DI)
 	VPSRLD     $0x02, Y1, Y2
@@ -12592,7 +6829,7 @@ expand:
 	VPSRLD     $0x06, Y1, Y1
 	VPAND      Y0, Y1, Y1
 	VMOVDQU    Y1, 960(DI)
-	VMOVDQU    800(CX), Y1
+	VMOVDQU    800(AX), Y1
 	VPAND      Y0, Y1, Y2
 	VMOVDQU    Y2, 800(DI)
 	VPSRLD     $0x02, Y1, Y2
@@ -12604,29 +6841,383 @@ expand:
 	VPSRLD     $0x06, Y1, Y1
 	VPAND      Y0, Y1, Y1
 	VMOVDQU    Y1, 992(DI)
-	PREFETCHT0 (BX)
-	PREFETCHT0 64(BX)
-	PREFETCHT0 128(BX)
-	PREFETCHT0 192(BX)
-	ADDQ       $+256, BX
-	ADDQ       $+1024, CX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	PREFETCHT0 128(DX)
+	PREFETCHT0 192(DX)
+	ADDQ       $+256, DX
+	ADDQ       $+1024, AX
 	ADDQ       $+1024, DI
 	DECQ       R8
 	JNZ        expand
-	MOVQ       vector+24(FP), R8
-	MOVQ       CX, DI
-	SHLQ       $0x05, R8
-	SUBQ       R8, DI
+	MOVQ       AX, DI
+	SUBQ       552(BX), DI
 	VCVTPH2PS  (DI), Y1
 	VCVTPH2PS  16(DI), Y2
+	MOVQ       cols+96(FP), R10
 	MOVQ       SI, DI
-	LEAQ       4928(AX), R8
-	LEAQ       (AX), R9
-	MOVQ       cols+80(FP), R10
-	MOVQ       panelStride+56(FP), R11
+	LEAQ       4672(BX), R8
+	LEAQ       (BX), R9
 columns:
-	LEAQ 16(DI), R12
-	LEAQ 832(AX), R13
+	LEAQ         16(DI), R11
+	LEAQ         576(BX), R12
+	VPBROADCASTD (DI), Y3
+	VPBROADCASTD (DI), Y4
+	VPBROADCASTD 4(DI), Y5
+	VPBROADCASTD 4(DI), Y6
+	VPBROADCASTD 8(DI), Y7
+	VPBROADCASTD 8(DI), Y8
+	VPBROADCASTD 12(DI), Y9
+	VPBROADCASTD 12(DI), Y10
+	MOVQ         520(BX), R13
+steps:
+	VMOVDQU      (R12), Y11
+	VMOVDQU      32(R12), Y12
+	VPBROADCASTD (R11), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
+	VPBROADCASTD 4(R11), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
+	VPBROADCASTD 8(R11), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
+	VPBROADCASTD 12(R11), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
+	VMOVDQU      64(R12), Y11
+	VMOVDQU      96(R12), Y12
+	VPBROADCASTD 16(R11), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
+	VPBROADCASTD 20(R11), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
+	VPBROADCASTD 24(R11), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
+	VPBROADCASTD 28(R11), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
+	ADDQ         $+32, R11
+	ADDQ         $+128, R12
+	DECQ         R13
+	JNZ          steps
+	CMPQ         weight+48(FP), $+0
+	JEQ          terms
+	VPADDD       (R8), Y3, Y3
+	VMOVDQU      Y3, (R8)
+	VPADDD       32(R8), Y4, Y4
+	VMOVDQU      Y4, 32(R8)
+	VPADDD       64(R8), Y5, Y5
+	VMOVDQU      Y5, 64(R8)
+	VPADDD       96(R8), Y6, Y6
+	VMOVDQU      Y6, 96(R8)
+	VPADDD       128(R8), Y7, Y7
+	VMOVDQU      Y7, 128(R8)
+	VPADDD       160(R8), Y8, Y8
+	VMOVDQU      Y8, 160(R8)
+	VPADDD       192(R8), Y9, Y9
+	VMOVDQU      Y9, 192(R8)
+	VPADDD       224(R8), Y10, Y10
+	VMOVDQU      Y10, 224(R8)
+	JMP          added
+terms:
+	MOVQ         (R9), R11
+	VBROADCASTSS (R11)(CX*1), Y11
+	VMULPS       Y1, Y11, Y11
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       Y11, Y3, Y3
+	VADDPS       (R8), Y3, Y3
+	VMOVDQU      Y3, (R8)
+	VBROADCASTSS (R11)(CX*1), Y3
+	VMULPS       Y2, Y3, Y3
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       Y3, Y4, Y4
+	VADDPS       32(R8), Y4, Y4
+	VMOVDQU      Y4, 32(R8)
+	MOVQ         8(R9), R11
+	VBROADCASTSS (R11)(CX*1), Y3
+	VMULPS       Y1, Y3, Y3
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       Y3, Y5, Y5
+	VADDPS       64(R8), Y5, Y5
+	VMOVDQU      Y5, 64(R8)
+	VBROADCASTSS (R11)(CX*1), Y3
+	VMULPS       Y2, Y3, Y3
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y3, Y6, Y6
+	VADDPS       96(R8), Y6, Y6
+	VMOVDQU      Y6, 96(R8)
+	MOVQ         16(R9), R11
+	VBROADCASTSS (R11)(CX*1), Y3
+	VMULPS       Y1, Y3, Y3
+	VCVTDQ2PS    Y7, Y7
+	VMULPS       Y3, Y7, Y7
+	VADDPS       128(R8), Y7, Y7
+	VMOVDQU      Y7, 128(R8)
+	VBROADCASTSS (R11)(CX*1), Y3
+	VMULPS       Y2, Y3, Y3
+	VCVTDQ2PS    Y8, Y8
+	VMULPS       Y3, Y8, Y8
+	VADDPS       160(R8), Y8, Y8
+	VMOVDQU      Y8, 160(R8)
+	MOVQ         24(R9), R11
+	VBROADCASTSS (R11)(CX*1), Y3
+	VMULPS       Y1, Y3, Y3
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       Y3, Y9, Y9
+	VADDPS       192(R8), Y9, Y9
+	VMOVDQU      Y9, 192(R8)
+	VBROADCASTSS (R11)(CX*1), Y3
+	VMULPS       Y2, Y3, Y3
+	VCVTDQ2PS    Y10, Y10
+	VMULPS       Y3, Y10, Y10
+	VADDPS       224(R8), Y10, Y10
+	VMOVDQU      Y10, 224(R8)
+added:
+	ADDQ panelStride+64(FP), DI
+	ADDQ $+256, R8
+	ADDQ $+32, R9
+	SUBQ $+4, R10
+	JG   columns
+	ADDQ 528(BX), SI
+	ADDQ $+128, AX
+	MOVQ 536(BX), CX
+	ADDQ scaleStep+88(FP), CX
+	MOVQ CX, 536(BX)
+	ANDQ $-4, CX
+	DECQ 544(BX)
+	JNZ  block
+	MOVQ dst+0(FP), AX
+	MOVQ dstStride+8(FP), CX
+	MOVQ rows+24(FP), SI
+	MOVQ cols+96(FP), DI
+	MOVQ weight+48(FP), R9
+	MOVQ scales+72(FP), R10
+	LEAQ 4672(BX), R8
+store:
+	VMOVDQU      (R8), Y1
+	VMOVDQU      32(R8), Y2
+	TESTQ        R9, R9
+	JZ           scaled
+	VBROADCASTSS (R9), Y3
+	VBROADCASTSS (R10), Y4
+	VMULPS       Y3, Y4, Y4
+	ADDQ         scaleStride+80(FP), R10
+	VPXOR        Y3, Y3, Y3
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       Y4, Y1, Y1
+	VADDPS       Y3, Y1, Y1
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y4, Y2, Y2
+	VADDPS       Y3, Y2, Y2
+scaled:
+	CMPQ    SI, $+16
+	JLT     few
+	VMOVDQU Y1, (AX)
+	VMOVDQU Y2, 32(AX)
+	JMP     stored
+few:
+	VMOVDQU Y1, (R8)
+	VMOVDQU Y2, 32(R8)
+	XORQ    R11, R11
+row:
+	MOVL (R8)(R11*4), R12
+	MOVL R12, (AX)(R11*4)
+	INCQ R11
+	CMPQ R11, SI
+	JLT  row
+stored:
+	ADDQ CX, AX
+	ADDQ $+64, R8
+	DECQ DI
+	JNZ  store
+	ADDQ $+64, dst+0(FP)
+	ADDQ $+64, tile+16(FP)
+	ADDQ $+32, 552(BX)
+	SUBQ $+16, rows+24(FP)
+	JG   strip
+	VZEROUPPER
+	RET
+
+// func tileStripAVX2(dst *float32, dstStride int, tile *byte, rows int, blocks int, groups int, weight *float32, panel *int8, panelStride int, scales *float32, scaleStride int, scaleStep int, cols int, ahead *byte)
+// Requires: AVX, AVX2, CMOV, F16C, MMX+
+TEXT ·tileStripAVX2(SB), $9088-112
+	LEAQ    63(SP), BX
+	ANDQ    $-64, BX
+	MOVQ    ahead+104(FP), DX
+	VMOVDQU twobitMask0<>+0(SB), Y0
+	MOVQ    scales+72(FP), AX
+	MOVQ    scaleStride+80(FP), CX
+	MOVQ    cols+96(FP), SI
+	LEAQ    3(SI), R9
+	ANDQ    $-4, R9
+	XORQ    R8, R8
+	MOVQ    R8, 552(BX)
+scales:
+	MOVQ    AX, (BX)(R8*8)
+	LEAQ    (AX)(CX*1), DI
+	INCQ    R8
+	CMPQ    R8, SI
+	CMOVQLT DI, AX
+	CMPQ    R8, R9
+	JLT     scales
+	MOVQ    groups+40(FP), AX
+	MOVQ    AX, CX
+	SHLQ    $0x08, CX
+	ADDQ    $+16, CX
+	MOVQ    CX, 528(BX)
+	MOVQ    $+2, CX
+	CMPQ    weight+48(FP), $+0
+	CMOVQNE AX, CX
+	MOVQ    CX, 512(BX)
+	CMPQ    AX, CX
+	CMOVQGT CX, AX
+	SHLQ    $0x03, AX
+	MOVQ    AX, 520(BX)
+strip:
+	MOVQ  cols+96(FP), CX
+	VPXOR Y1, Y1, Y1
+	LEAQ  4928(BX), AX
+zero:
+	VMOVDQU Y1, (AX)
+	VMOVDQU Y1, 32(AX)
+	VMOVDQU Y1, 64(AX)
+	VMOVDQU Y1, 96(AX)
+	VMOVDQU Y1, 128(AX)
+	VMOVDQU Y1, 160(AX)
+	VMOVDQU Y1, 192(AX)
+	VMOVDQU Y1, 224(AX)
+	ADDQ    $+256, AX
+	SUBQ    $+4, CX
+	JG      zero
+	XORQ    CX, CX
+	MOVQ    CX, 536(BX)
+	MOVQ    blocks+32(FP), AX
+	MOVQ    AX, 544(BX)
+	MOVQ    tile+16(FP), AX
+	MOVQ    panel+56(FP), SI
+block:
+	MOVQ groups+40(FP), R8
+	LEAQ 832(BX), DI
+expand:
+	VMOVDQU    (AX), Y1
+	VPAND      Y0, Y1, Y2
+	VMOVDQU    Y2, (DI)
+	VPSRLD     $0x02, Y1, Y2
+	VPAND      Y0, Y2, Y2
+	VMOVDQU    Y2, 64(DI)
+	VPSRLD     $0x04, Y1, Y2
+	VPAND      Y0, Y2, Y2
+	VMOVDQU    Y2, 128(DI)
+	VPSRLD     $0x06, Y1, Y1
+	VPAND      Y0, Y1, Y1
+	VMOVDQU    Y1, 192(DI)
+	VMOVDQU    32(AX), Y1
+	VPAND      Y0, Y1, Y2
+	VMOVDQU    Y2, 32(DI)
+	VPSRLD     $0x02, Y1, Y2
+	VPAND      Y0, Y2, Y2
+	VMOVDQU    Y2, 96(DI)
+	VPSRLD     $0x04, Y1, Y2
+	VPAND      Y0, Y2, Y2
+	VMOVDQU    Y2, 160(DI)
+	VPSRLD     $0x06, Y1, Y1
+	VPAND      Y0, Y1, Y1
+	VMOVDQU    Y1, 224(DI)
+	VMOVDQU    256(AX), Y1
+	VPAND      Y0, Y1, Y2
+	VMOVDQU    Y2, 256(DI)
+	VPSRLD     $0x02, Y1, Y2
+	VPAND      Y0, Y2, Y2
+	VMOVDQU    Y2, 320(DI)
+	VPSRLD     $0x04, Y1, Y2
+	VPAND      Y0, Y2, Y2
+	VMOVDQU    Y2, 384(DI)
+	VPSRLD     $0x06, Y1, Y1
+	VPAND      Y0, Y1, Y1
+	VMOVDQU    Y1, 448(DI)
+	VMOVDQU    288(AX), Y1
+	VPAND      Y0, Y1, Y2
+	VMOVDQU    Y2, 288(DI)
+	VPSRLD     $0x02, Y1, Y2
+	VPAND      Y0, Y2, Y2
+	VMOVDQU    Y2, 352(DI)
+	VPSRLD     $0x04, Y1, Y2
+	VPAND      Y0, Y2, Y2
+	VMOVDQU    Y2, 416(DI)
+	VPSRLD     $0x06, Y1, Y1
+	VPAND      Y0, Y1, Y1
+	VMOVDQU    Y1, 480(DI)
+	VMOVDQU    512(AX), Y1
+	VPAND      Y0, Y1, Y2
+	VMOVDQU    Y2, 512(DI)
+	VPSRLD     $0x02, Y1, Y2
+	VPAND      Y0, Y2, Y2
+	VMOVDQU    Y2, 576(DI)
+	VPSRLD     $0x04, Y1, Y2
+	VPAND      Y0, Y2, Y2
+	VMOVDQU    Y2, 640(DI)
+	VPSRLD     $0x06, Y1, Y1
+	VPAND      Y0, Y1, Y1
+	VMOVDQU    Y1, 704(DI)
+	VMOVDQU    544(AX), Y1
+	VPAND      Y0, Y1, Y2
+	VMOVDQU    Y2, 544(DI)
+	VPSRLD     $0x02, Y1, Y2
+	VPAND      Y0, Y2, Y2
+	VMOVDQU    Y2, 608(DI)
+	VPSRLD     $0x04, Y1, Y2
+	VPAND      Y0, Y2, Y2
+	VMOVDQU    Y2, 672(DI)
+	VPSRLD     $0x06, Y1, Y1
+	VPAND      Y0, Y1, Y1
+	VMOVDQU    Y1, 736(DI)
+	VMOVDQU    768(AX), Y1
+	VPAND      Y0, Y1, Y2
+	VMOVDQU    Y2, 768(DI)
+	VPSRLD     $0x02, Y1, Y2
+	VPAND      Y0, Y2, Y2
+	VMOVDQU    Y2, 832(DI)
+	VPSRLD     $0x04, Y1, Y2
+	VPAND      Y0, Y2, Y2
+	VMOVDQU    Y2, 896(DI)
+	VPSRLD     $0x06, Y1, Y1
+	VPAND      Y0, Y1, Y1
+	VMOVDQU    Y1, 960(DI)
+	VMOVDQU    800(AX), Y1
+	VPAND      Y0, Y1, Y2
+	VMOVDQU    Y2, 800(DI)
+	VPSRLD     $0x02, Y1, Y2
+	VPAND      Y0, Y2, Y2
+	VMOVDQU    Y2, 864(DI)
+	VPSRLD     $0x04, Y1, Y2
+	VPAND      Y0, Y2, Y2
+	VMOVDQU    Y2, 928(DI)
+	VPSRLD     $0x06, Y1, Y1
+	VPAND      Y0, Y1, Y1
+	VMOVDQU    Y1, 992(DI)
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	PREFETCHT0 128(DX)
+	PREFETCHT0 192(DX)
+	ADDQ       $+256, DX
+	ADDQ       $+1024, AX
+	ADDQ       $+1024, DI
+	DECQ       R8
+	JNZ        expand
+	MOVQ       AX, DI
+	SUBQ       552(BX), DI
+	VCVTPH2PS  (DI), Y1
+	VCVTPH2PS  16(DI), Y2
+	MOVQ       cols+96(FP), R10
+	MOVQ       SI, DI
+	LEAQ       4928(BX), R8
+	LEAQ       (BX), R9
+columns:
+	LEAQ 16(DI), R11
+	LEAQ 832(BX), R12
 part:
 	VPXOR Y3, Y3, Y3
 	VPXOR Y4, Y4, Y4
@@ -12636,55 +7227,55 @@ part:
 	VPXOR Y8, Y8, Y8
 	VPXOR Y9, Y9, Y9
 	VPXOR Y10, Y10, Y10
-	MOVQ  512(AX), R14
+	MOVQ  520(BX), R13
 steps:
-	VMOVDQU      (R13), Y11
-	VMOVDQU      32(R13), Y12
-	VPBROADCASTD (R12), Y13
+	VMOVDQU      (R12), Y11
+	VMOVDQU      32(R12), Y12
+	VPBROADCASTD (R11), Y13
 	VPMADDUBSW   Y13, Y11, Y14
 	VPADDW       Y14, Y3, Y3
 	VPMADDUBSW   Y13, Y12, Y13
 	VPADDW       Y13, Y4, Y4
-	VPBROADCASTD 4(R12), Y13
+	VPBROADCASTD 4(R11), Y13
 	VPMADDUBSW   Y13, Y11, Y14
 	VPADDW       Y14, Y5, Y5
 	VPMADDUBSW   Y13, Y12, Y13
 	VPADDW       Y13, Y6, Y6
-	VPBROADCASTD 8(R12), Y13
+	VPBROADCASTD 8(R11), Y13
 	VPMADDUBSW   Y13, Y11, Y14
 	VPADDW       Y14, Y7, Y7
 	VPMADDUBSW   Y13, Y12, Y13
 	VPADDW       Y13, Y8, Y8
-	VPBROADCASTD 12(R12), Y13
+	VPBROADCASTD 12(R11), Y13
 	VPMADDUBSW   Y13, Y11, Y11
 	VPADDW       Y11, Y9, Y9
 	VPMADDUBSW   Y13, Y12, Y11
 	VPADDW       Y11, Y10, Y10
-	VMOVDQU      64(R13), Y11
-	VMOVDQU      96(R13), Y12
-	VPBROADCASTD 16(R12), Y13
+	VMOVDQU      64(R12), Y11
+	VMOVDQU      96(R12), Y12
+	VPBROADCASTD 16(R11), Y13
 	VPMADDUBSW   Y13, Y11, Y14
 	VPADDW       Y14, Y3, Y3
 	VPMADDUBSW   Y13, Y12, Y13
 	VPADDW       Y13, Y4, Y4
-	VPBROADCASTD 20(R12), Y13
+	VPBROADCASTD 20(R11), Y13
 	VPMADDUBSW   Y13, Y11, Y14
 	VPADDW       Y14, Y5, Y5
 	VPMADDUBSW   Y13, Y12, Y13
 	VPADDW       Y13, Y6, Y6
-	VPBROADCASTD 24(R12), Y13
+	VPBROADCASTD 24(R11), Y13
 	VPMADDUBSW   Y13, Y11, Y14
 	VPADDW       Y14, Y7, Y7
 	VPMADDUBSW   Y13, Y12, Y13
 	VPADDW       Y13, Y8, Y8
-	VPBROADCASTD 28(R12), Y13
+	VPBROADCASTD 28(R11), Y13
 	VPMADDUBSW   Y13, Y11, Y11
 	VPADDW       Y11, Y9, Y9
 	VPMADDUBSW   Y13, Y12, Y11
 	VPADDW       Y11, Y10, Y10
-	ADDQ         $+32, R12
-	ADDQ         $+128, R13
-	DECQ         R14
+	ADDQ         $+32, R11
+	ADDQ         $+128, R12
+	DECQ         R13
 	JNZ          steps
 	VPMADDWD     twobitWordOnes<>+0(SB), Y3, Y3
 	VPMADDWD     twobitWordOnes<>+0(SB), Y4, Y4
@@ -12694,139 +7285,182 @@ steps:
 	VPMADDWD     twobitWordOnes<>+0(SB), Y8, Y8
 	VPMADDWD     twobitWordOnes<>+0(SB), Y9, Y9
 	VPMADDWD     twobitWordOnes<>+0(SB), Y10, Y10
-	CMPQ         groups+88(FP), $+2
+	MOVQ         groups+40(FP), R13
+	CMPQ         R13, 512(BX)
 	JLE          summed
-	LEAQ         4928(AX), R14
-	CMPQ         R13, R14
+	LEAQ         4928(BX), R13
+	CMPQ         R12, R13
 	JEQ          second
-	VMOVDQU      Y3, 576(AX)
-	VMOVDQU      Y4, 608(AX)
-	VMOVDQU      Y5, 640(AX)
-	VMOVDQU      Y6, 672(AX)
-	VMOVDQU      Y7, 704(AX)
-	VMOVDQU      Y8, 736(AX)
-	VMOVDQU      Y9, 768(AX)
-	VMOVDQU      Y10, 800(AX)
+	VMOVDQU      Y3, 576(BX)
+	VMOVDQU      Y4, 608(BX)
+	VMOVDQU      Y5, 640(BX)
+	VMOVDQU      Y6, 672(BX)
+	VMOVDQU      Y7, 704(BX)
+	VMOVDQU      Y8, 736(BX)
+	VMOVDQU      Y9, 768(BX)
+	VMOVDQU      Y10, 800(BX)
 	JMP          part
 second:
-	VPADDD 576(AX), Y3, Y3
-	VPADDD 608(AX), Y4, Y4
-	VPADDD 640(AX), Y5, Y5
-	VPADDD 672(AX), Y6, Y6
-	VPADDD 704(AX), Y7, Y7
-	VPADDD 736(AX), Y8, Y8
-	VPADDD 768(AX), Y9, Y9
-	VPADDD 800(AX), Y10, Y10
+	VPADDD 576(BX), Y3, Y3
+	VPADDD 608(BX), Y4, Y4
+	VPADDD 640(BX), Y5, Y5
+	VPADDD 672(BX), Y6, Y6
+	VPADDD 704(BX), Y7, Y7
+	VPADDD 736(BX), Y8, Y8
+	VPADDD 768(BX), Y9, Y9
+	VPADDD 800(BX), Y10, Y10
 summed:
 	VPBROADCASTD (DI), Y11
 	VPADDD       Y11, Y3, Y3
 	VPBROADCASTD (DI), Y11
 	VPADDD       Y11, Y4, Y4
-	MOVQ         (R9), R12
-	VBROADCASTSS (R12)(DX*1), Y11
+	VPBROADCASTD 4(DI), Y11
+	VPADDD       Y11, Y5, Y5
+	VPBROADCASTD 4(DI), Y11
+	VPADDD       Y11, Y6, Y6
+	VPBROADCASTD 8(DI), Y11
+	VPADDD       Y11, Y7, Y7
+	VPBROADCASTD 8(DI), Y11
+	VPADDD       Y11, Y8, Y8
+	VPBROADCASTD 12(DI), Y11
+	VPADDD       Y11, Y9, Y9
+	VPBROADCASTD 12(DI), Y11
+	VPADDD       Y11, Y10, Y10
+	CMPQ         weight+48(FP), $+0
+	JEQ          terms
+	VPADDD       (R8), Y3, Y3
+	VMOVDQU      Y3, (R8)
+	VPADDD       32(R8), Y4, Y4
+	VMOVDQU      Y4, 32(R8)
+	VPADDD       64(R8), Y5, Y5
+	VMOVDQU      Y5, 64(R8)
+	VPADDD       96(R8), Y6, Y6
+	VMOVDQU      Y6, 96(R8)
+	VPADDD       128(R8), Y7, Y7
+	VMOVDQU      Y7, 128(R8)
+	VPADDD       160(R8), Y8, Y8
+	VMOVDQU      Y8, 160(R8)
+	VPADDD       192(R8), Y9, Y9
+	VMOVDQU      Y9, 192(R8)
+	VPADDD       224(R8), Y10, Y10
+	VMOVDQU      Y10, 224(R8)
+	JMP          added
+terms:
+	MOVQ         (R9), R11
+	VBROADCASTSS (R11)(CX*1), Y11
 	VMULPS       Y1, Y11, Y11
 	VCVTDQ2PS    Y3, Y3
 	VMULPS       Y11, Y3, Y3
 	VADDPS       (R8), Y3, Y3
 	VMOVDQU      Y3, (R8)
-	VBROADCASTSS (R12)(DX*1), Y3
+	VBROADCASTSS (R11)(CX*1), Y3
 	VMULPS       Y2, Y3, Y3
 	VCVTDQ2PS    Y4, Y4
 	VMULPS       Y3, Y4, Y4
 	VADDPS       32(R8), Y4, Y4
 	VMOVDQU      Y4, 32(R8)
-	VPBROADCASTD 4(DI), Y3
-	VPADDD       Y3, Y5, Y5
-	VPBROADCASTD 4(DI), Y3
-	VPADDD       Y3, Y6, Y6
-	MOVQ         8(R9), R12
-	VBROADCASTSS (R12)(DX*1), Y3
+	MOVQ         8(R9), R11
+	VBROADCASTSS (R11)(CX*1), Y3
 	VMULPS       Y1, Y3, Y3
 	VCVTDQ2PS    Y5, Y5
 	VMULPS       Y3, Y5, Y5
 	VADDPS       64(R8), Y5, Y5
 	VMOVDQU      Y5, 64(R8)
-	VBROADCASTSS (R12)(DX*1), Y3
+	VBROADCASTSS (R11)(CX*1), Y3
 	VMULPS       Y2, Y3, Y3
 	VCVTDQ2PS    Y6, Y6
 	VMULPS       Y3, Y6, Y6
 	VADDPS       96(R8), Y6, Y6
 	VMOVDQU      Y6, 96(R8)
-	VPBROADCASTD 8(DI), Y3
-	VPADDD       Y3, Y7, Y7
-	VPBROADCASTD 8(DI), Y3
-	VPADDD       Y3, Y8, Y8
-	MOVQ         16(R9), R12
-	VBROADCASTSS (R12)(DX*1), Y3
+	MOVQ         16(R9), R11
+	VBROADCASTSS (R11)(CX*1), Y3
 	VMULPS       Y1, Y3, Y3
 	VCVTDQ2PS    Y7, Y7
 	VMULPS       Y3, Y7, Y7
 	VADDPS       128(R8), Y7, Y7
 	VMOVDQU      Y7, 128(R8)
-	VBROADCASTSS (R12)(DX*1), Y3
+	VBROADCASTSS (R11)(CX*1), Y3
 	VMULPS       Y2, Y3, Y3
 	VCVTDQ2PS    Y8, Y8
 	VMULPS       Y3, Y8, Y8
 	VADDPS       160(R8), Y8, Y8
 	VMOVDQU      Y8, 160(R8)
-	VPBROADCASTD 12(DI), Y3
-	VPADDD       Y3, Y9, Y9
-	VPBROADCASTD 12(DI), Y3
-	VPADDD       Y3, Y10, Y10
-	MOVQ         24(R9), R12
-	VBROADCASTSS (R12)(DX*1), Y3
+	MOVQ         24(R9), R11
+	VBROADCASTSS (R11)(CX*1), Y3
 	VMULPS       Y1, Y3, Y3
 	VCVTDQ2PS    Y9, Y9
 	VMULPS       Y3, Y9, Y9
 	VADDPS       192(R8), Y9, Y9
 	VMOVDQU      Y9, 192(R8)
-	VBROADCASTSS (R12)(DX*1), Y3
+	VBROADCASTSS (R11)(CX*1), Y3
 	VMULPS       Y2, Y3, Y3
 	VCVTDQ2PS    Y10, Y10
 	VMULPS       Y3, Y10, Y10
 	VADDPS       224(R8), Y10, Y10
 	VMOVDQU      Y10, 224(R8)
-	ADDQ         R11, DI
-	ADDQ         $+256, R8
-	ADDQ         $+32, R9
-	SUBQ         $+4, R10
-	JG           columns
-	ADDQ         520(AX), SI
-	ADDQ         $+128, CX
-	MOVQ         528(AX), DX
-	ADDQ         scaleStep+96(FP), DX
-	MOVQ         DX, 528(AX)
-	ANDQ         $-4, DX
-	DECQ         blocks+40(FP)
-	JNZ          block
-	MOVQ         dst+0(FP), CX
-	MOVQ         dstStride+8(FP), DX
-	MOVQ         rows+32(FP), BX
-	MOVQ         cols+80(FP), SI
-	LEAQ         4928(AX), AX
+added:
+	ADDQ panelStride+64(FP), DI
+	ADDQ $+256, R8
+	ADDQ $+32, R9
+	SUBQ $+4, R10
+	JG   columns
+	ADDQ 528(BX), SI
+	ADDQ $+128, AX
+	MOVQ 536(BX), CX
+	ADDQ scaleStep+88(FP), CX
+	MOVQ CX, 536(BX)
+	ANDQ $-4, CX
+	DECQ 544(BX)
+	JNZ  block
+	MOVQ dst+0(FP), AX
+	MOVQ dstStride+8(FP), CX
+	MOVQ rows+24(FP), SI
+	MOVQ cols+96(FP), DI
+	MOVQ weight+48(FP), R9
+	MOVQ scales+72(FP), R10
+	LEAQ 4928(BX), R8
 store:
-	VMOVDQU (AX), Y0
-	VMOVDQU 32(AX), Y1
-	CMPQ    BX, $+16
+	VMOVDQU      (R8), Y1
+	VMOVDQU      32(R8), Y2
+	TESTQ        R9, R9
+	JZ           scaled
+	VBROADCASTSS (R9), Y3
+	VBROADCASTSS (R10), Y4
+	VMULPS       Y3, Y4, Y4
+	ADDQ         scaleStride+80(FP), R10
+	VPXOR        Y3, Y3, Y3
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       Y4, Y1, Y1
+	VADDPS       Y3, Y1, Y1
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y4, Y2, Y2
+	VADDPS       Y3, Y2, Y2
+scaled:
+	CMPQ    SI, $+16
 	JLT     few
-	VMOVDQU Y0, (CX)
-	VMOVDQU Y1, 32(CX)
+	VMOVDQU Y1, (AX)
+	VMOVDQU Y2, 32(AX)
 	JMP     stored
 few:
-	VMOVDQU Y0, (AX)
-	VMOVDQU Y1, 32(AX)
-	XORQ    DI, DI
+	VMOVDQU Y1, (R8)
+	VMOVDQU Y2, 32(R8)
+	XORQ    R11, R11
 row:
-	MOVL (AX)(DI*4), R8
-	MOVL R8, (CX)(DI*4)
-	INCQ DI
-	CMPQ DI, BX
+	MOVL (R8)(R11*4), R12
+	MOVL R12, (AX)(R11*4)
+	INCQ R11
+	CMPQ R11, SI
 	JLT  row
 stored:
-	ADDQ DX, CX
-	ADDQ $+64, AX
-	DECQ SI
+	ADDQ CX, AX
+	ADDQ $+64, R8
+	DECQ DI
 	JNZ  store
+	ADDQ $+64, dst+0(FP)
+	ADDQ $+64, tile+16(FP)
+	ADDQ $+32, 552(BX)
+	SUBQ $+16, rows+24(FP)
+	JG   strip
 	VZEROUPPER
 	RET
 

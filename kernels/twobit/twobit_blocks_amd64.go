@@ -10,22 +10,21 @@ import (
 // registerBlocks registers the variants that multiply a format with a scale per block
 // in place.
 func (f twoBitFormat) registerBlocks(a arrangement) {
-	row := f.codes.row(f.Scheme)
-	tiles, strips := wide(a.rows, row.blockCols), narrow(a.rows, row.blockCols)
-	tilesOrder, stripsOrder := tiles.order(), strips.order()
+	c := f.codes
+	rowBytes := func(cols int) int { return cols / c.blockLen * c.blockBytes }
 	order32, order64 := blockOrder(a.block32), blockOrder(a.block64)
-	for isa, rows := range blocksKernels[f.codes] {
-		order := order32
+	for isa, rows := range blocksKernels[c] {
+		order, from := order32, blocksBatchFrom
 		if isa == kernels.AVX512VNNI {
-			order = order64
+			order, from = order64, 2
 		}
-		batch := kernels.Kernel{From: 2, Order: tilesOrder, Rows: blocksMatMul(tiles, tilesOrder, row)}
-		if strip := blocksStrips[isa]; strip != nil {
-			batch = kernels.Kernel{From: blocksBatchFrom, Order: stripsOrder, Rows: strip.matMul(strips, stripsOrder, row)}
+		batch := batch{
+			kernels: tileBatches[isa], arrange: a.rows, blockCols: c.blockLen, scaleStep: c.scaleStep(f.Scheme), bytes: rowBytes,
+			rows: &blockRows{pack: rowPackers[isa], data: c.data, gap: c.blockBytes - c.blockLen/4, scaleAt: c.scale - c.data},
 		}
 		kernels.Register(&kernels.Variant{
 			Name: isa.Name + "-native", Summary: blocksSummary[isa], Format: f.Type, Scheme: f.Scheme, ISA: isa, Layout: kernels.Native,
-			Kernels: []kernels.Kernel{kernels.ByColumn(order, rows.matVec(order, row)), batch},
+			Kernels: []kernels.Kernel{kernels.ByColumn(order, rows.matVec(order, c)), batch.kernel(from, 0)},
 		})
 	}
 }
@@ -38,9 +37,6 @@ var blocksKernels = map[*twoBit]map[*kernels.ISA]blocksKernel{
 	q2:     {kernels.AVX2: blocksQ2AVX2, kernels.AVXVNNI: blocksQ2AVXVNNI, kernels.AVX512VNNI: blocksQ2AVX512VNNI},
 	q2G128: {kernels.AVX2: blocksQ2G128AVX2, kernels.AVXVNNI: blocksQ2G128AVXVNNI, kernels.AVX512VNNI: blocksQ2G128AVX512VNNI},
 }
-
-// blocksStrips multiply batches on ISAs that have no tiles of 16 columns.
-var blocksStrips = map[*kernels.ISA]blocksStrip{kernels.AVX2: blocksStripAVX2, kernels.AVXVNNI: blocksStripAVXVNNI}
 
 var blocksSummary = map[*kernels.ISA]string{
 	kernels.AVX2:       "VPMADDUBSW on codes masked in place, tiles of 4 rows × 2 blocks",
@@ -72,10 +68,10 @@ func blockOrderLen(stride int) int {
 	return (stride + tileCols - 1) / tileCols * tileCols / 4 * 5
 }
 
-func (rows blocksKernel) matVec(order *kernels.Order, f twoBitRow) kernels.MatVecFunc {
+func (rows blocksKernel) matVec(order *kernels.Order, codes *twoBit) kernels.MatVecFunc {
 	return func(dst []float32, m *kernels.Matrix, a *kernels.Activations, col, r0, r1 int) {
-		blocks := m.Cols / f.blockCols
-		n := blocks * f.blockBytes
+		blocks := m.Cols / codes.blockLen
+		n := blocks * codes.blockBytes
 		q, scales, _ := a.Columns(order, col, 1)
 		tiles.Multiply(4, dst[r0:r1], m.Span(r0, r1, n), n, func(y *float32, w *byte, stride, tiles int) {
 			rows(y, w, stride, blocks, &q[0], &scales[0], tiles)

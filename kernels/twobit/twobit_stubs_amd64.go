@@ -198,30 +198,7 @@ func arrangeBlocksTQ264AVX2(dst *int8, q *int8, units int)
 //go:noescape
 func arrangeBlocksQ264AVX2(dst *int8, q *int8, units int)
 
-// panelAVX512VNNI makes a panel of up to 16 columns in row order, stride bytes
-// apart. Each block of groups of 64 activations begins with -Σq of its columns; then
-// come 64 bytes for each 4 activations, in the order in which tiles of weights have
-// their codes: 16 bytes, within them 4, and of these the 4 shifts. Columns that are
-// not there repeat the last.
-//
-//	for c := range 16 {
-//		from := int32s(columns[min(c, cols-1)*stride+64:])
-//		for b := range blocks {
-//			to := int32s(dst)[16*b*(1+16*groups):]
-//			to[c] = -Σq of block b
-//			for i := range 4 * groups {
-//				for j := range 4 {
-//					k := 4*groups*b + i
-//					to[16*(1+4*i+j)+c] = from[k/16*64+16*j+k%16]
-//				}
-//			}
-//		}
-//	}
-//
-//go:noescape
-func panelAVX512VNNI(dst *int8, columns *int8, stride int, cols int, groups int, blocks int)
-
-// stripPanelAVX2 makes a panel of up to 4 columns in row order, stride bytes apart. Each
+// panelAVX2 makes a panel of up to 4 columns in row order, stride bytes apart. Each
 // block of groups of 64 activations begins with -Σq of its columns; then come 16
 // bytes for each 4 activations, in the order in which strips of weights have their
 // codes: 16 bytes, within them 4, and of these the 4 shifts. Columns that are not
@@ -242,7 +219,7 @@ func panelAVX512VNNI(dst *int8, columns *int8, stride int, cols int, groups int,
 //	}
 //
 //go:noescape
-func stripPanelAVX2(dst *int8, columns *int8, stride int, cols int, groups int, blocks int)
+func panelAVX2(dst *int8, columns *int8, stride int, cols int, groups int, blocks int)
 
 // codes64AVX512VNNI multiplies rows of the layout codes64, blocks of pairs times 32
 // columns, with one column of activations in their natural order.
@@ -334,6 +311,40 @@ func packCodes64BytesAVX512(dst *byte, scales *byte, rows *byte, stride int, blo
 //
 //go:noescape
 func packCodes64RunsAVX512(dst *byte, scales *byte, rows *byte, stride int, blocks int, groups int, gap int, scaleAt int)
+
+// packRowsAVX512 packs 16 rows, stride bytes apart, blocks of groups times 16 bytes
+// of codes, in any order, which it leaves. rows is the first row's first
+// code; a block's fp16 scale lies scaleAt bytes behind its first, the next block's codes
+// gap bytes behind the last.
+//
+//	for b := range blocks {
+//		for r := range 16 {
+//			for d := range 4 * groups {
+//				copy(dst[(1024*groups+128)*b+256*d+4*r:], dword(r, b, d))
+//			}
+//			copy(scales[(1024*groups+128)*b+2*r:], scale(r, b))
+//		}
+//	}
+//
+//go:noescape
+func packRowsAVX512(dst *byte, scales *byte, rows *byte, stride int, blocks int, groups int, gap int, scaleAt int)
+
+// packRowsAVX2 packs 16 rows, stride bytes apart, blocks of groups times 16 bytes
+// of codes, in any order, which it leaves. rows is the first row's first
+// code; a block's fp16 scale lies scaleAt bytes behind its first, the next block's codes
+// gap bytes behind the last.
+//
+//	for b := range blocks {
+//		for r := range 16 {
+//			for d := range 4 * groups {
+//				copy(dst[(1024*groups+128)*b+256*d+4*r:], dword(r, b, d))
+//			}
+//			copy(scales[(1024*groups+128)*b+2*r:], scale(r, b))
+//		}
+//	}
+//
+//go:noescape
+func packRowsAVX2(dst *byte, scales *byte, rows *byte, stride int, blocks int, groups int, gap int, scaleAt int)
 
 // digits64AVX512VNNI multiplies rows of the layout digits64 with one column of
 // activations in their natural order.
@@ -434,361 +445,147 @@ func digitsRowsAVXVNNI(dst *float32, w *byte, stride int, blocks int, q *int8, s
 //go:noescape
 func digitsRowsAVX2(dst *float32, w *byte, stride int, blocks int, q *int8, scales *float32, tiles int)
 
-// ternaryBatch4AVX512VNNI multiplies tiles of 16 rows of rowBytes bytes, a multiple
-// of 4, with the first cols of a panel's columns, up to 4. Rows start stride
-// bytes apart; if stride is 0 they are one row, and one result is stored. Columns
-// of dst are dstStride bytes apart.
-//
-//	for c := range cols {
-//		for r := range 16 * tiles {
-//			sum := -Σq[c] + Σ code[r]·q[c]
-//			dst[c*dstStride/4+r] = float32(float32(scale*scales[c])*float32(sum)) + 0
-//		}
-//	}
-//
-//go:noescape
-func ternaryBatch4AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, rowBytes int, panel *int8, scales *float32, scale float32, cols int, tiles int)
-
-// blocksBatch4AVX512VNNI multiplies tiles of 16 rows of blocks with the first
-// cols of a panel's columns, up to 4. Rows start stride bytes apart; if stride is
-// 0 they are one row, and one result is stored. Columns of dst are dstStride bytes
-// apart, those of activation scales scaleStride.
-// w is the first row's first code. A block has groups, 1, 2 or 4, times 16 bytes of codes; its
-// fp16 scale lies scaleAt bytes behind the first, the next block's codes gap bytes
-// behind the last. Activation scales go on by scaleStep bytes a block, 4, 2 or 0.
-//
-//	for c := range cols {
-//		for r := range 16 * tiles {
-//			var y float32
-//			for k := range blocks {
-//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
-//				weight := fp16(w[r*stride+(16*groups+gap)*k+scaleAt:])
-//				y += float32(float32(weight*scales[(c*scaleStride+k*scaleStep)/4]) * float32(sum))
-//			}
-//			dst[c*dstStride/4+r] = y
-//		}
-//	}
-//
-//go:noescape
-func blocksBatch4AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int, groups int, gap int, scaleAt int, scaleStep int)
-
-// codes64Batch4AVX512VNNI multiplies the first rows of a tile of the layout
-// codes64, blocks of groups times 64 columns, with the first cols of a panel's columns,
-// up to 4: each as codes64AVX512VNNI does. Columns of dst are dstStride bytes
-// apart, those of activation scales scaleStride.
-//
-//go:noescape
-func codes64Batch4AVX512VNNI(dst *float32, dstStride int, data *byte, panel *int8, scales *float32, scaleStride int, cols int, blocks int, groups int, scaleStep int, rows int)
-
-// digits64Batch4AVX512VNNI multiplies the first rows of a tile of the layout
-// digits64 with the first cols of a panel's columns, up to 4: each as
-// digits64AVX512VNNI does. Columns of dst are dstStride bytes apart, those of activation
-// scales scaleStride.
-//
-//go:noescape
-func digits64Batch4AVX512VNNI(dst *float32, dstStride int, data *byte, panel *int8, scales *float32, scaleStride int, cols int, blocks int, scaleStep int, rows int)
-
-// ternaryBatch6AVX512VNNI multiplies tiles of 16 rows of rowBytes bytes, a multiple
-// of 4, with the first cols of a panel's columns, up to 6. Rows start stride
-// bytes apart; if stride is 0 they are one row, and one result is stored. Columns
-// of dst are dstStride bytes apart.
-//
-//	for c := range cols {
-//		for r := range 16 * tiles {
-//			sum := -Σq[c] + Σ code[r]·q[c]
-//			dst[c*dstStride/4+r] = float32(float32(scale*scales[c])*float32(sum)) + 0
-//		}
-//	}
-//
-//go:noescape
-func ternaryBatch6AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, rowBytes int, panel *int8, scales *float32, scale float32, cols int, tiles int)
-
-// blocksBatch6AVX512VNNI multiplies tiles of 16 rows of blocks with the first
-// cols of a panel's columns, up to 6. Rows start stride bytes apart; if stride is
-// 0 they are one row, and one result is stored. Columns of dst are dstStride bytes
-// apart, those of activation scales scaleStride.
-// w is the first row's first code. A block has groups, 1, 2 or 4, times 16 bytes of codes; its
-// fp16 scale lies scaleAt bytes behind the first, the next block's codes gap bytes
-// behind the last. Activation scales go on by scaleStep bytes a block, 4, 2 or 0.
-//
-//	for c := range cols {
-//		for r := range 16 * tiles {
-//			var y float32
-//			for k := range blocks {
-//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
-//				weight := fp16(w[r*stride+(16*groups+gap)*k+scaleAt:])
-//				y += float32(float32(weight*scales[(c*scaleStride+k*scaleStep)/4]) * float32(sum))
-//			}
-//			dst[c*dstStride/4+r] = y
-//		}
-//	}
-//
-//go:noescape
-func blocksBatch6AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int, groups int, gap int, scaleAt int, scaleStep int)
-
-// codes64Batch6AVX512VNNI multiplies the first rows of a tile of the layout
-// codes64, blocks of groups times 64 columns, with the first cols of a panel's columns,
-// up to 6: each as codes64AVX512VNNI does. Columns of dst are dstStride bytes
-// apart, those of activation scales scaleStride.
-//
-//go:noescape
-func codes64Batch6AVX512VNNI(dst *float32, dstStride int, data *byte, panel *int8, scales *float32, scaleStride int, cols int, blocks int, groups int, scaleStep int, rows int)
-
-// digits64Batch6AVX512VNNI multiplies the first rows of a tile of the layout
-// digits64 with the first cols of a panel's columns, up to 6: each as
-// digits64AVX512VNNI does. Columns of dst are dstStride bytes apart, those of activation
-// scales scaleStride.
-//
-//go:noescape
-func digits64Batch6AVX512VNNI(dst *float32, dstStride int, data *byte, panel *int8, scales *float32, scaleStride int, cols int, blocks int, scaleStep int, rows int)
-
-// ternaryBatch8AVX512VNNI multiplies tiles of 16 rows of rowBytes bytes, a multiple
-// of 4, with the first cols of a panel's columns, up to 8. Rows start stride
-// bytes apart; if stride is 0 they are one row, and one result is stored. Columns
-// of dst are dstStride bytes apart.
-//
-//	for c := range cols {
-//		for r := range 16 * tiles {
-//			sum := -Σq[c] + Σ code[r]·q[c]
-//			dst[c*dstStride/4+r] = float32(float32(scale*scales[c])*float32(sum)) + 0
-//		}
-//	}
-//
-//go:noescape
-func ternaryBatch8AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, rowBytes int, panel *int8, scales *float32, scale float32, cols int, tiles int)
-
-// blocksBatch8AVX512VNNI multiplies tiles of 16 rows of blocks with the first
-// cols of a panel's columns, up to 8. Rows start stride bytes apart; if stride is
-// 0 they are one row, and one result is stored. Columns of dst are dstStride bytes
-// apart, those of activation scales scaleStride.
-// w is the first row's first code. A block has groups, 1, 2 or 4, times 16 bytes of codes; its
-// fp16 scale lies scaleAt bytes behind the first, the next block's codes gap bytes
-// behind the last. Activation scales go on by scaleStep bytes a block, 4, 2 or 0.
-//
-//	for c := range cols {
-//		for r := range 16 * tiles {
-//			var y float32
-//			for k := range blocks {
-//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
-//				weight := fp16(w[r*stride+(16*groups+gap)*k+scaleAt:])
-//				y += float32(float32(weight*scales[(c*scaleStride+k*scaleStep)/4]) * float32(sum))
-//			}
-//			dst[c*dstStride/4+r] = y
-//		}
-//	}
-//
-//go:noescape
-func blocksBatch8AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int, groups int, gap int, scaleAt int, scaleStep int)
-
-// codes64Batch8AVX512VNNI multiplies the first rows of a tile of the layout
-// codes64, blocks of groups times 64 columns, with the first cols of a panel's columns,
-// up to 8: each as codes64AVX512VNNI does. Columns of dst are dstStride bytes
-// apart, those of activation scales scaleStride.
-//
-//go:noescape
-func codes64Batch8AVX512VNNI(dst *float32, dstStride int, data *byte, panel *int8, scales *float32, scaleStride int, cols int, blocks int, groups int, scaleStep int, rows int)
-
-// digits64Batch8AVX512VNNI multiplies the first rows of a tile of the layout
-// digits64 with the first cols of a panel's columns, up to 8: each as
-// digits64AVX512VNNI does. Columns of dst are dstStride bytes apart, those of activation
-// scales scaleStride.
-//
-//go:noescape
-func digits64Batch8AVX512VNNI(dst *float32, dstStride int, data *byte, panel *int8, scales *float32, scaleStride int, cols int, blocks int, scaleStep int, rows int)
-
-// ternaryBatch12AVX512VNNI multiplies tiles of 16 rows of rowBytes bytes, a multiple
-// of 4, with the first cols of a panel's columns, up to 12. Rows start stride
-// bytes apart; if stride is 0 they are one row, and one result is stored. Columns
-// of dst are dstStride bytes apart.
-//
-//	for c := range cols {
-//		for r := range 16 * tiles {
-//			sum := -Σq[c] + Σ code[r]·q[c]
-//			dst[c*dstStride/4+r] = float32(float32(scale*scales[c])*float32(sum)) + 0
-//		}
-//	}
-//
-//go:noescape
-func ternaryBatch12AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, rowBytes int, panel *int8, scales *float32, scale float32, cols int, tiles int)
-
-// blocksBatch12AVX512VNNI multiplies tiles of 16 rows of blocks with the first
-// cols of a panel's columns, up to 12. Rows start stride bytes apart; if stride is
-// 0 they are one row, and one result is stored. Columns of dst are dstStride bytes
-// apart, those of activation scales scaleStride.
-// w is the first row's first code. A block has groups, 1, 2 or 4, times 16 bytes of codes; its
-// fp16 scale lies scaleAt bytes behind the first, the next block's codes gap bytes
-// behind the last. Activation scales go on by scaleStep bytes a block, 4, 2 or 0.
-//
-//	for c := range cols {
-//		for r := range 16 * tiles {
-//			var y float32
-//			for k := range blocks {
-//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
-//				weight := fp16(w[r*stride+(16*groups+gap)*k+scaleAt:])
-//				y += float32(float32(weight*scales[(c*scaleStride+k*scaleStep)/4]) * float32(sum))
-//			}
-//			dst[c*dstStride/4+r] = y
-//		}
-//	}
-//
-//go:noescape
-func blocksBatch12AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int, groups int, gap int, scaleAt int, scaleStep int)
-
-// codes64Batch12AVX512VNNI multiplies the first rows of a tile of the layout
-// codes64, blocks of groups times 64 columns, with the first cols of a panel's columns,
-// up to 12: each as codes64AVX512VNNI does. Columns of dst are dstStride bytes
-// apart, those of activation scales scaleStride.
-//
-//go:noescape
-func codes64Batch12AVX512VNNI(dst *float32, dstStride int, data *byte, panel *int8, scales *float32, scaleStride int, cols int, blocks int, groups int, scaleStep int, rows int)
-
-// digits64Batch12AVX512VNNI multiplies the first rows of a tile of the layout
-// digits64 with the first cols of a panel's columns, up to 12: each as
-// digits64AVX512VNNI does. Columns of dst are dstStride bytes apart, those of activation
-// scales scaleStride.
-//
-//go:noescape
-func digits64Batch12AVX512VNNI(dst *float32, dstStride int, data *byte, panel *int8, scales *float32, scaleStride int, cols int, blocks int, scaleStep int, rows int)
-
-// ternaryBatch16AVX512VNNI multiplies tiles of 16 rows of rowBytes bytes, a multiple
-// of 4, with the first cols of a panel's columns, up to 16. Rows start stride
-// bytes apart; if stride is 0 they are one row, and one result is stored. Columns
-// of dst are dstStride bytes apart.
-//
-//	for c := range cols {
-//		for r := range 16 * tiles {
-//			sum := -Σq[c] + Σ code[r]·q[c]
-//			dst[c*dstStride/4+r] = float32(float32(scale*scales[c])*float32(sum)) + 0
-//		}
-//	}
-//
-//go:noescape
-func ternaryBatch16AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, rowBytes int, panel *int8, scales *float32, scale float32, cols int, tiles int)
-
-// blocksBatch16AVX512VNNI multiplies tiles of 16 rows of blocks with the first
-// cols of a panel's columns, up to 16. Rows start stride bytes apart; if stride is
-// 0 they are one row, and one result is stored. Columns of dst are dstStride bytes
-// apart, those of activation scales scaleStride.
-// w is the first row's first code. A block has groups, 1, 2 or 4, times 16 bytes of codes; its
-// fp16 scale lies scaleAt bytes behind the first, the next block's codes gap bytes
-// behind the last. Activation scales go on by scaleStep bytes a block, 4, 2 or 0.
-//
-//	for c := range cols {
-//		for r := range 16 * tiles {
-//			var y float32
-//			for k := range blocks {
-//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
-//				weight := fp16(w[r*stride+(16*groups+gap)*k+scaleAt:])
-//				y += float32(float32(weight*scales[(c*scaleStride+k*scaleStep)/4]) * float32(sum))
-//			}
-//			dst[c*dstStride/4+r] = y
-//		}
-//	}
-//
-//go:noescape
-func blocksBatch16AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int, groups int, gap int, scaleAt int, scaleStep int)
-
-// codes64Batch16AVX512VNNI multiplies the first rows of a tile of the layout
-// codes64, blocks of groups times 64 columns, with the first cols of a panel's columns,
-// up to 16: each as codes64AVX512VNNI does. Columns of dst are dstStride bytes
-// apart, those of activation scales scaleStride.
-//
-//go:noescape
-func codes64Batch16AVX512VNNI(dst *float32, dstStride int, data *byte, panel *int8, scales *float32, scaleStride int, cols int, blocks int, groups int, scaleStep int, rows int)
-
-// digits64Batch16AVX512VNNI multiplies the first rows of a tile of the layout
-// digits64 with the first cols of a panel's columns, up to 16: each as
-// digits64AVX512VNNI does. Columns of dst are dstStride bytes apart, those of activation
-// scales scaleStride.
-//
-//go:noescape
-func digits64Batch16AVX512VNNI(dst *float32, dstStride int, data *byte, panel *int8, scales *float32, scaleStride int, cols int, blocks int, scaleStep int, rows int)
-
-// ternaryStripAVXVNNI multiplies up to 16 rows of rowBytes bytes, a multiple of 4,
-// that start stride bytes apart with up to 64 columns, in panels of 4. Strides are in
-// bytes.
-//
-//	for c := range cols {
-//		for r := range rows {
-//			sum := -Σq[c] + Σ code[r]·q[c]
-//			dst[c*dstStride/4+r] = float32(float32(scale*scales[c])*float32(sum)) + 0
-//		}
-//	}
-//
-//go:noescape
-func ternaryStripAVXVNNI(dst *float32, dstStride int, w *byte, stride int, rows int, rowBytes int, panel *int8, panelStride int, scales *float32, scale float32, cols int)
-
-// blocksStripAVXVNNI multiplies up to 16 rows of blocks
-// that start stride bytes apart with up to 64 columns, in panels of 4. Strides are in
-// bytes.
-// w is the first row's first code. A block has groups, 1, 2 or 4, times 16 bytes of codes; its
-// fp16 scale lies scaleAt bytes behind the first, the next block's codes gap bytes
-// behind the last. Activation scales go on by scaleStep bytes a block, 4, 2 or 0.
+// tileBatch4AVX512VNNI multiplies the first rows of a tile of the layout codes64, blocks of groups
+// times 64 columns, with up to 4 columns in panels of 4. Strides are in bytes.
+// Activation scales go on by scaleStep bytes a block, 4, 2 or 0. Cache lines from ahead on are
+// fetched, as many as the tile has.
 //
 //	for c := range cols {
 //		for r := range rows {
 //			var y float32
 //			for k := range blocks {
 //				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
-//				weight := fp16(w[r*stride+(16*groups+gap)*k+scaleAt:])
-//				y += float32(float32(weight*scales[(c*scaleStride+k*scaleStep)/4]) * float32(sum))
+//				scale := fp16 scale of row r and block k, or *weight
+//				y += float32(float32(scale*scales[(c*scaleStride+k*scaleStep)/4]) * float32(sum))
 //			}
 //			dst[c*dstStride/4+r] = y
 //		}
 //	}
 //
 //go:noescape
-func blocksStripAVXVNNI(dst *float32, dstStride int, w *byte, stride int, rows int, blocks int, panel *int8, panelStride int, scales *float32, scaleStride int, cols int, groups int, gap int, scaleAt int, scaleStep int)
+func tileBatch4AVX512VNNI(dst *float32, dstStride int, tile *byte, rows int, blocks int, groups int, weight *float32, panel *int8, panelStride int, scales *float32, scaleStride int, scaleStep int, cols int, ahead *byte)
 
-// codes64StripAVXVNNI multiplies up to 16 rows of a tile of the layout codes64, from row
-// 16·vector on, blocks of groups times 64 columns, with up to 64 columns, in panels of 4:
-// each as codes64AVXVNNI does. Strides are in bytes.
-//
-//go:noescape
-func codes64StripAVXVNNI(dst *float32, dstStride int, data *byte, vector int, rows int, blocks int, panel *int8, panelStride int, scales *float32, scaleStride int, cols int, groups int, scaleStep int)
-
-// ternaryStripAVX2 multiplies up to 16 rows of rowBytes bytes, a multiple of 4,
-// that start stride bytes apart with up to 64 columns, in panels of 4. Strides are in
-// bytes.
-//
-//	for c := range cols {
-//		for r := range rows {
-//			sum := -Σq[c] + Σ code[r]·q[c]
-//			dst[c*dstStride/4+r] = float32(float32(scale*scales[c])*float32(sum)) + 0
-//		}
-//	}
-//
-//go:noescape
-func ternaryStripAVX2(dst *float32, dstStride int, w *byte, stride int, rows int, rowBytes int, panel *int8, panelStride int, scales *float32, scale float32, cols int)
-
-// blocksStripAVX2 multiplies up to 16 rows of blocks
-// that start stride bytes apart with up to 64 columns, in panels of 4. Strides are in
-// bytes.
-// w is the first row's first code. A block has groups, 1, 2 or 4, times 16 bytes of codes; its
-// fp16 scale lies scaleAt bytes behind the first, the next block's codes gap bytes
-// behind the last. Activation scales go on by scaleStep bytes a block, 4, 2 or 0.
+// digits64Batch4AVX512VNNI multiplies the first rows of a tile of the layout digits64, blocks of groups
+// times 64 columns, with up to 4 columns in panels of 4. Strides are in bytes.
+// Activation scales go on by scaleStep bytes a block, 4, 2 or 0. Cache lines from ahead on are
+// fetched, as many as the tile has.
 //
 //	for c := range cols {
 //		for r := range rows {
 //			var y float32
 //			for k := range blocks {
 //				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
-//				weight := fp16(w[r*stride+(16*groups+gap)*k+scaleAt:])
-//				y += float32(float32(weight*scales[(c*scaleStride+k*scaleStep)/4]) * float32(sum))
+//				scale := fp16 scale of row r and block k, or *weight
+//				y += float32(float32(scale*scales[(c*scaleStride+k*scaleStep)/4]) * float32(sum))
 //			}
 //			dst[c*dstStride/4+r] = y
 //		}
 //	}
 //
 //go:noescape
-func blocksStripAVX2(dst *float32, dstStride int, w *byte, stride int, rows int, blocks int, panel *int8, panelStride int, scales *float32, scaleStride int, cols int, groups int, gap int, scaleAt int, scaleStep int)
+func digits64Batch4AVX512VNNI(dst *float32, dstStride int, tile *byte, rows int, blocks int, groups int, weight *float32, panel *int8, panelStride int, scales *float32, scaleStride int, scaleStep int, cols int, ahead *byte)
 
-// codes64StripAVX2 multiplies up to 16 rows of a tile of the layout codes64, from row
-// 16·vector on, blocks of groups times 64 columns, with up to 64 columns, in panels of 4:
-// each as codes64AVX2 does. Strides are in bytes.
+// tileBatch6AVX512VNNI multiplies the first rows of a tile of the layout codes64, blocks of groups
+// times 64 columns, with up to 6 columns in panels of 4. Strides are in bytes.
+// Activation scales go on by scaleStep bytes a block, 4, 2 or 0. Cache lines from ahead on are
+// fetched, as many as the tile has.
+//
+//	for c := range cols {
+//		for r := range rows {
+//			var y float32
+//			for k := range blocks {
+//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
+//				scale := fp16 scale of row r and block k, or *weight
+//				y += float32(float32(scale*scales[(c*scaleStride+k*scaleStep)/4]) * float32(sum))
+//			}
+//			dst[c*dstStride/4+r] = y
+//		}
+//	}
 //
 //go:noescape
-func codes64StripAVX2(dst *float32, dstStride int, data *byte, vector int, rows int, blocks int, panel *int8, panelStride int, scales *float32, scaleStride int, cols int, groups int, scaleStep int)
+func tileBatch6AVX512VNNI(dst *float32, dstStride int, tile *byte, rows int, blocks int, groups int, weight *float32, panel *int8, panelStride int, scales *float32, scaleStride int, scaleStep int, cols int, ahead *byte)
+
+// digits64Batch6AVX512VNNI multiplies the first rows of a tile of the layout digits64, blocks of groups
+// times 64 columns, with up to 6 columns in panels of 4. Strides are in bytes.
+// Activation scales go on by scaleStep bytes a block, 4, 2 or 0. Cache lines from ahead on are
+// fetched, as many as the tile has.
+//
+//	for c := range cols {
+//		for r := range rows {
+//			var y float32
+//			for k := range blocks {
+//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
+//				scale := fp16 scale of row r and block k, or *weight
+//				y += float32(float32(scale*scales[(c*scaleStride+k*scaleStep)/4]) * float32(sum))
+//			}
+//			dst[c*dstStride/4+r] = y
+//		}
+//	}
+//
+//go:noescape
+func digits64Batch6AVX512VNNI(dst *float32, dstStride int, tile *byte, rows int, blocks int, groups int, weight *float32, panel *int8, panelStride int, scales *float32, scaleStride int, scaleStep int, cols int, ahead *byte)
+
+// tileBatch8AVX512VNNI multiplies the first rows of a tile of the layout codes64, blocks of groups
+// times 64 columns, with up to 8 columns in panels of 4. Strides are in bytes.
+// Activation scales go on by scaleStep bytes a block, 4, 2 or 0. Cache lines from ahead on are
+// fetched, as many as the tile has.
+//
+//	for c := range cols {
+//		for r := range rows {
+//			var y float32
+//			for k := range blocks {
+//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
+//				scale := fp16 scale of row r and block k, or *weight
+//				y += float32(float32(scale*scales[(c*scaleStride+k*scaleStep)/4]) * float32(sum))
+//			}
+//			dst[c*dstStride/4+r] = y
+//		}
+//	}
+//
+//go:noescape
+func tileBatch8AVX512VNNI(dst *float32, dstStride int, tile *byte, rows int, blocks int, groups int, weight *float32, panel *int8, panelStride int, scales *float32, scaleStride int, scaleStep int, cols int, ahead *byte)
+
+// digits64Batch8AVX512VNNI multiplies the first rows of a tile of the layout digits64, blocks of groups
+// times 64 columns, with up to 8 columns in panels of 4. Strides are in bytes.
+// Activation scales go on by scaleStep bytes a block, 4, 2 or 0. Cache lines from ahead on are
+// fetched, as many as the tile has.
+//
+//	for c := range cols {
+//		for r := range rows {
+//			var y float32
+//			for k := range blocks {
+//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
+//				scale := fp16 scale of row r and block k, or *weight
+//				y += float32(float32(scale*scales[(c*scaleStride+k*scaleStep)/4]) * float32(sum))
+//			}
+//			dst[c*dstStride/4+r] = y
+//		}
+//	}
+//
+//go:noescape
+func digits64Batch8AVX512VNNI(dst *float32, dstStride int, tile *byte, rows int, blocks int, groups int, weight *float32, panel *int8, panelStride int, scales *float32, scaleStride int, scaleStep int, cols int, ahead *byte)
+
+// tileStripAVXVNNI multiplies the first rows of a tile of the layout codes64, blocks of groups
+// times 64 columns, with up to 64 columns in panels of 4. Strides are in bytes.
+// Activation scales go on by scaleStep bytes a block, 4, 2 or 0. Cache lines from ahead on are
+// fetched, as many as the tile has.
+//
+// It does what tileBatch8AVX512VNNI does, but that a block has at most 256 columns, and that
+// with a weight sums go on from block to block.
+//
+//go:noescape
+func tileStripAVXVNNI(dst *float32, dstStride int, tile *byte, rows int, blocks int, groups int, weight *float32, panel *int8, panelStride int, scales *float32, scaleStride int, scaleStep int, cols int, ahead *byte)
+
+// tileStripAVX2 multiplies the first rows of a tile of the layout codes64, blocks of groups
+// times 64 columns, with up to 64 columns in panels of 4. Strides are in bytes.
+// Activation scales go on by scaleStep bytes a block, 4, 2 or 0. Cache lines from ahead on are
+// fetched, as many as the tile has.
+//
+// It does what tileBatch8AVX512VNNI does, but that a block has at most 256 columns, and that
+// with a weight sums go on from block to block.
+//
+//go:noescape
+func tileStripAVX2(dst *float32, dstStride int, tile *byte, rows int, blocks int, groups int, weight *float32, panel *int8, panelStride int, scales *float32, scaleStride int, scaleStep int, cols int, ahead *byte)
 
 // blocksTQ2AVX512VNNI multiplies tiles of 4 rows of blocks that start stride bytes
 // apart; if stride is 0 they are one row, and one result is stored. q is in

@@ -2,6 +2,7 @@ package twobit
 
 import (
 	"fmt"
+	"math/bits"
 
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -9,87 +10,107 @@ import (
 	"onebit/kernels/_asm/asm"
 )
 
+// Batches multiply tiles of 64 rows as the layout codes64 has them, the layout's own or
+// those that rows are packed to in scratch, with panels of activations.
 const (
-	panelCols  = 16            // activation columns of a panel
-	panelRow   = 4 * panelCols // bytes: 4 activations of each column
-	groupBytes = 16            // of a row's codes, expanded together
-	batchRows  = 16            // weight rows of a tile
+	panelCols  = 4             // activation columns of a panel
+	stepBytes  = 4 * panelCols // of a panel: 4 activations, or a sum, of each column
+	groupSteps = groupBytes
+	groupBytes = 16 // of a row's codes, packed together
+	vectorRows = 16 // rows of a tile whose dwords are 64 bytes
 )
+
+// batchArguments are those of all kernels for batches.
+const batchArguments = "dst *float32, dstStride int, tile *byte, rows, blocks, groups int, weight *float32, panel *int8, panelStride int, scales *float32, scaleStride, scaleStep, cols int, ahead *byte"
+
+// batchDoc says what they do.
+func batchDoc(name, layout, columns string) []string {
+	return []string{
+		name + " multiplies the first rows of a tile of the layout " + layout + ", blocks of groups",
+		"times 64 columns, with " + columns + " in panels of 4. Strides are in bytes.",
+		"Activation scales go on by scaleStep bytes a block, 4, 2 or 0. Cache lines from ahead on are",
+		"fetched, as many as the tile has.",
+		"",
+	}
+}
 
 // panel writes the function that makes panels of columns in row order.
 func (g *generator) panel() {
-	g.Func("panelAVX512VNNI", "func(dst, columns *int8, stride, cols, groups, blocks int)",
-		"panelAVX512VNNI makes a panel of up to 16 columns in row order, stride bytes",
-		"apart. Each block of groups of 64 activations begins with -Σq of its columns; then",
-		"come 64 bytes for each 4 activations, in the order in which tiles of weights have",
-		"their codes: 16 bytes, within them 4, and of these the 4 shifts. Columns that are",
-		"not there repeat the last.",
+	g.Func("panelAVX2", "func(dst, columns *int8, stride, cols, groups, blocks int)",
+		"panelAVX2 makes a panel of up to 4 columns in row order, stride bytes apart. Each",
+		"block of groups of 64 activations begins with -Σq of its columns; then come 16",
+		"bytes for each 4 activations, in the order in which strips of weights have their",
+		"codes: 16 bytes, within them 4, and of these the 4 shifts. Columns that are not",
+		"there repeat the last.",
 		"",
-		"\tfor c := range 16 {",
+		"\tfor c := range 4 {",
 		"\t\tfrom := int32s(columns[min(c, cols-1)*stride+64:])",
 		"\t\tfor b := range blocks {",
-		"\t\t\tto := int32s(dst)[16*b*(1+16*groups):]",
+		"\t\t\tto := int32s(dst)[4*b*(1+16*groups):]",
 		"\t\t\tto[c] = -Σq of block b",
 		"\t\t\tfor i := range 4 * groups {",
 		"\t\t\t\tfor j := range 4 {",
 		"\t\t\t\t\tk := 4*groups*b + i",
-		"\t\t\t\t\tto[16*(1+4*i+j)+c] = from[k/16*64+16*j+k%16]",
+		"\t\t\t\t\tto[4*(1+4*i+j)+c] = from[k/16*64+16*j+k%16]",
 		"\t\t\t\t}",
 		"\t\t\t}",
 		"\t\t}",
 		"\t}")
-	offsets := g.AllocLocal(8 * panelCols) // the addresses of the columns
-	column, next, last, stride := g.GP64(), g.GP64(), g.GP64(), g.GP64()
-	g.Load(g.Param("columns"), column)
+	var column [panelCols]reg.GPVirtual
+	last, stride := g.GP64(), g.GP64()
 	g.Load(g.Param("stride"), stride)
 	g.Load(g.Param("cols"), last)
-	g.ADDQ(operand.I32(64), column)
-	for c := range panelCols {
-		g.MOVQ(column, offsets.Offset(8*c))
-		g.LEAQ(operand.Mem{Base: column, Index: stride, Scale: 1}, next)
-		g.CMPQ(last, operand.I32(c+1))
-		g.CMOVQGT(next, column)
+	for c := range column {
+		column[c] = g.GP64()
+		if c == 0 {
+			g.Load(g.Param("columns"), column[0])
+			g.ADDQ(operand.I32(64), column[0])
+			continue
+		}
+		next := g.GP64()
+		g.MOVQ(column[c-1], column[c])
+		g.LEAQ(operand.Mem{Base: column[c], Index: stride, Scale: 1}, next)
+		g.CMPQ(last, operand.I32(c))
+		g.CMOVQGT(next, column[c])
 	}
 	dst := g.Load(g.Param("dst"), g.GP64())
 	blocks := g.Load(g.Param("blocks"), g.GP64())
-	from, groups, sums, position := g.GP64(), g.GP64(), g.GP64(), g.GP64()
-	ones, sum := g.ZMM(), g.ZMM()
-	g.VMOVDQU64(g.byteOnes, ones)
+	groups, sums, position := g.GP64(), g.GP64(), g.GP64()
+	ones, minus, sum := g.XMM(), g.XMM(), g.XMM()
+	g.VMOVDQU(g.byteOnes, ones)
+	g.VPCMPEQD(minus, minus, minus)
 	g.XORQ(position, position)
 
 	g.Label("block")
 	g.Clear(sum)
 	g.MOVQ(dst, sums)
-	g.ADDQ(operand.I32(panelRow), dst)
+	g.ADDQ(operand.I32(stepBytes), dst)
 	g.MOVQ(g.Argument("groups"), groups)
 	g.Label("group")
 	// A group is 16 bytes at each shift, of the 64 that a unit has.
+	words := g.XMM() // sums of 32 activations
+	g.Clear(words)
 	shift := g.GP64()
 	g.MOVQ(operand.I32(4), shift)
 	g.Label("shift")
 	var v [4]reg.VecVirtual
-	for i := range v {
-		v[i] = g.ZMM()
-		for l := range 4 {
-			g.MOVQ(offsets.Offset(8*(4*l+i)), from)
-			m := operand.Mem{Base: from, Index: position, Scale: 1}
-			if l == 0 {
-				g.VMOVDQU32(m, v[i].AsX())
-			} else {
-				g.VINSERTI32X4(operand.U8(l), m, v[i].AsZ(), v[i].AsZ())
-			}
-		}
+	for c := range v {
+		v[c] = g.XMM()
+		g.VMOVDQU(operand.Mem{Base: column[c], Index: position, Scale: 1}, v[c])
 	}
 	for d, row := range g.Transpose(v) {
-		g.VMOVDQU64(row, asm.At(dst, 4*panelRow*d))
-		g.VPDPBUSD(row, ones, sum)
+		g.VMOVDQU(row, asm.At(dst, 4*stepBytes*d))
+		g.VPMADDUBSW(row, ones, row)
+		g.VPADDW(row, words, words)
 	}
 	g.ADDQ(operand.I32(unitBytes), position)
-	g.ADDQ(operand.I32(panelRow), dst)
+	g.ADDQ(operand.I32(stepBytes), dst)
 	g.DECQ(shift)
 	g.JNZ(operand.LabelRef("shift"))
 	g.SUBQ(operand.I32(4*unitBytes), position)
-	g.ADDQ(operand.I32(12*panelRow), dst)
+	g.VPMADDWD(minus, words, words)
+	g.VPADDD(words, sum, sum)
+	g.ADDQ(operand.I32((groupSteps-4)*stepBytes), dst)
 	// The next group of this unit, or the first of the next.
 	g.ADDQ(operand.I32(groupBytes), position)
 	g.TESTQ(operand.I32(unitBytes-1), position)
@@ -98,321 +119,202 @@ func (g *generator) panel() {
 	g.Label("counted")
 	g.DECQ(groups)
 	g.JNZ(operand.LabelRef("group"))
-	negated := g.ZMM()
-	g.Clear(negated)
-	g.VPSUBD(sum, negated, negated)
-	g.VMOVDQU64(negated, asm.At(sums, 0))
+	g.VMOVDQU(sum, asm.At(sums, 0))
 	g.DECQ(blocks)
 	g.JNZ(operand.LabelRef("block"))
+	g.RET()
+}
+
+// batch is the state of a kernel for up to so many columns. Each dword of activations meets several
+// vectors of a tile, so that products do not wait for loads, nor for sums if columns are few.
+type batch struct {
+	g            *generator
+	cols         int
+	vectors      int
+	codes, ahead reg.GPVirtual
+	q            []reg.GPVirtual    // in each panel
+	sums         [][]reg.VecVirtual // by column, then vector
+}
+
+// registers returns one for each vector.
+func (b *batch) registers() (v []reg.VecVirtual) {
+	for range b.vectors {
+		v = append(v, b.g.ZMM())
+	}
+	return v
+}
+
+// column returns dword i of the activations of column c.
+func (b *batch) column(c, i int) operand.Mem {
+	return asm.At(b.q[c/panelCols], stepBytes*i+4*(c%panelCols))
+}
+
+// advance moves all panels on.
+func (b *batch) advance(by operand.Op) {
+	for _, q := range b.q {
+		b.g.ADDQ(by, q)
+	}
+}
+
+// batch writes a kernel for tiles of a layout. block adds the products of a block to sums, and moves
+// codes to its scales, or for later vectors back bytes behind: codes are 64 bytes further, scales 32.
+func (g *generator) batch(prefix, layout string, vectors, cols int, prepare func(b *batch), block func(b *batch, back reg.GPVirtual)) {
+	name := fmt.Sprintf("%sBatch%dAVX512VNNI", prefix, cols)
+	g.Func(name, "func("+batchArguments+")", append(batchDoc(name, layout, fmt.Sprintf("up to %d columns", cols)),
+		"\tfor c := range cols {",
+		"\t\tfor r := range rows {",
+		"\t\t\tvar y float32",
+		"\t\t\tfor k := range blocks {",
+		"\t\t\t\tsum := -Σq[c] of block k + Σ code[r]·q[c] of block k",
+		"\t\t\t\tscale := fp16 scale of row r and block k, or *weight",
+		"\t\t\t\ty += float32(float32(scale*scales[(c*scaleStride+k*scaleStep)/4]) * float32(sum))",
+		"\t\t\t}",
+		"\t\t\tdst[c*dstStride/4+r] = y",
+		"\t\t}",
+		"\t}")...)
+	b := &batch{g: g, cols: cols, vectors: vectors, codes: g.GP64(), ahead: g.GP64()}
+	for range (cols + panelCols - 1) / panelCols {
+		b.q = append(b.q, g.GP64())
+	}
+	for range cols {
+		b.sums = append(b.sums, b.registers())
+	}
+	prepare(b)
+	results, rows, scaleAt, back, left := b.results(), g.GP64(), g.GP64(), g.GP64(), g.GP64()
+	g.Load(g.Param("rows"), rows)
+	g.Load(g.Param("ahead"), b.ahead)
+	g.XORQ(back, back)
+
+	g.Label("rows")
+	g.MOVQ(g.Argument("tile"), b.codes)
+	g.MOVQ(g.Argument("panel"), b.q[0])
+	for i := range b.q[1:] {
+		g.MOVQ(b.q[i], b.q[i+1])
+		g.ADDQ(g.Argument("panelStride"), b.q[i+1])
+	}
+	b.clearResults(results)
+	g.XORQ(scaleAt, scaleAt)
+	g.MOVQ(g.Argument("blocks"), left)
+	g.Label("block")
+	b.startSums()
+	block(b, back)
+	b.addTerms(b.weights(back), scaleAt, results)
+	b.fetch(tileScales * b.vectors / tileVectors)
+	g.ADDQ(operand.I32(tileScales), b.codes)
+	g.DECQ(left)
+	g.JNZ(operand.LabelRef("block"))
+
+	b.store(results, rows)
+	bytes := 64 * b.vectors // of a dword, and of results
+	g.ADDQ(operand.I32(bytes), g.Argument("dst"))
+	g.ADDQ(operand.I32(bytes), g.Argument("tile"))
+	g.ADDQ(operand.I32(bytes/2), back)
+	g.SUBQ(operand.I32(vectorRows*b.vectors), rows)
+	g.JG(operand.LabelRef("rows"))
 	g.VZEROUPPER()
 	g.RET()
 }
 
-// batch is the state of a kernel for panels of cols columns.
-//
-// 16 rows lie in the lanes of a register, 4 codes of each; an activation dword
-// is broadcast from memory. So there are no horizontal sums, and what it costs
-// to bring 16 rows together and to expand their codes, 48 instructions per 16
-// bytes of each, is shared by 16 VPDPBUSD per column.
-type batch struct {
-	g         *generator
-	cols      int
-	tile      asm.Rows
-	q, groups reg.GPVirtual
-	ahead     reg.GPVirtual // what is prefetched
-	back      reg.GPVirtual // bytes from codes of a tile's row to its scale that are less
-	mask      reg.VecVirtual
-	codes     [4]reg.VecVirtual // of 16 rows, 4 of each 4
-	// sums of columns: column i%cols. Few columns get several sums each, to
-	// hide VPDPBUSD's latency.
-	sums []reg.VecVirtual
-}
-
-// newBatch begins the code of a kernel of rows that lie apart.
-func (g *generator) newBatch(cols int) *batch {
-	b := g.newSums(cols)
-	stride := g.Stride(g.Load(g.Param("stride"), g.GP64()))
-	b.tile = g.Rows(stride, batchRows/4)
-	for i := range b.codes {
-		b.codes[i] = g.ZMM()
+// tileBatch writes the kernel of the layout codes64.
+func (g *generator) tileBatch(cols int) {
+	var mask reg.VecVirtual
+	vectors := 2
+	if cols == panelCols {
+		vectors = tileVectors
 	}
-	return b
-}
-
-// newSums begins a kernel's code.
-func (g *generator) newSums(cols int) *batch {
-	b := &batch{g: g, cols: cols}
-	b.q, b.groups, b.ahead = g.GP64(), g.GP64(), g.GP64()
-	b.mask = g.ZMM()
-	g.VMOVDQU64(g.masks[0], b.mask)
-	for range panelCols / cols * cols {
-		b.sums = append(b.sums, g.ZMM())
-	}
-	return b
-}
-
-// startTile points to the first bytes of 16 rows and of the panel.
-func (b *batch) startTile() {
-	b.g.MOVQ(b.g.Argument("panel"), b.q)
-	b.g.MOVQ(b.g.Argument("w"), b.tile.Fourth[0])
-	b.g.StartRows(b.tile)
-	b.g.LEAQ(operand.Mem{Base: b.tile.Fourth[3], Index: b.tile.One, Scale: 4}, b.ahead)
+	g.batch("tile", "codes64", vectors, cols, func(*batch) { mask = g.loadMasks(g.ZMM, 1)[0] }, func(b *batch, _ reg.GPVirtual) {
+		left := g.GP64()
+		g.MOVQ(g.Argument("groups"), left)
+		g.SHLQ(operand.U8(bits.TrailingZeros(quadDwords)), left)
+		g.Label("dword")
+		codes := b.loadDword()
+		for j := range 4 {
+			b.multiply(b.shifted(codes, mask, j), func(c int) operand.Mem { return b.column(c, j) })
+		}
+		b.advance(operand.I32(4 * stepBytes))
+		g.DECQ(left)
+		g.JNZ(operand.LabelRef("dword"))
+	})
 }
 
 // startSums makes -Σq the sum of each column.
 func (b *batch) startSums() {
-	for i, v := range b.sums {
-		if i < b.cols {
-			b.g.VPBROADCASTD(asm.At(b.q, 4*i), v)
-		} else {
-			b.g.Clear(v)
+	for c, sums := range b.sums {
+		b.g.VPBROADCASTD(b.column(c, 0), sums[0])
+		for _, v := range sums[1:] {
+			b.g.VMOVDQA64(sums[0], v)
 		}
 	}
-	b.g.ADDQ(operand.I32(panelRow), b.q)
+	b.advance(operand.I32(stepBytes))
 }
 
-// loadGroup loads 16 bytes of each row.
-func (b *batch) loadGroup() {
-	for i, v := range b.codes {
-		b.g.VMOVDQU32(b.tile.At(i, 0), v.AsX())
-		for l := 1; l < 4; l++ {
-			b.g.VINSERTI32X4(operand.U8(l), b.tile.At(4*l+i, 0), v, v)
+// loadDword loads a dword of the rows, and goes to the next.
+func (b *batch) loadDword() []reg.VecVirtual {
+	w := b.registers()
+	for v, w := range w {
+		b.g.VMOVDQU64(asm.At(b.codes, 64*v), w)
+	}
+	b.g.ADDQ(operand.I32(dwordBytes), b.codes)
+	b.fetch(64 * b.vectors)
+	return w
+}
+
+// fetch fetches so many bytes ahead.
+func (b *batch) fetch(bytes int) {
+	for _, line := range asm.Lines(asm.At(b.ahead, 0), bytes) {
+		b.g.PREFETCHT0(line)
+	}
+	b.g.ADDQ(operand.I32(bytes), b.ahead)
+}
+
+// shifted returns codes 4i+j of dwords as bytes.
+func (b *batch) shifted(codes []reg.VecVirtual, mask reg.VecVirtual, j int) []reg.VecVirtual {
+	bytes := b.registers()
+	for v, w := range codes {
+		if j == 0 {
+			b.g.VPANDD(mask, w, bytes[v])
+			continue
 		}
-		b.g.PREFETCHT0(asm.At(b.ahead, 64*i))
+		b.g.VPSRLD(operand.U8(2*j), w, bytes[v])
+		b.g.VPANDD(mask, bytes[v], bytes[v])
 	}
+	return bytes
 }
 
-// loadLast loads the dwords of last.
-func (b *batch) loadLast(last reg.OpmaskVirtual) {
-	for i, v := range b.codes {
-		b.g.VMOVDQU32_Z(b.tile.At(i, 0), last, v.AsX())
-		for l := 1; l < 4; l++ {
-			x := b.g.XMM()
-			b.g.VMOVDQU32_Z(b.tile.At(4*l+i, 0), last, x)
-			b.g.VINSERTI32X4(operand.U8(l), x, v, v)
+// multiply adds the products of 4 bytes of the rows and a dword of the activations of each column.
+func (b *batch) multiply(bytes []reg.VecVirtual, column func(c int) operand.Mem) {
+	for c, sums := range b.sums {
+		q := b.g.ZMM()
+		b.g.VPBROADCASTD(column(c), q)
+		for v, w := range bytes {
+			b.g.VPDPBUSD(q, w, sums[v])
 		}
 	}
 }
 
-// multiply adds the products of what is in codes, and goes on to the next group. Of many columns a shift
-// is work enough for a loop.
-func (b *batch) multiply() {
-	written := max(1, 4/max(1, b.cols/3))
-	dwords, left := b.g.Transpose(b.codes), b.g.GP64()
-	if written < 4 {
-		b.g.MOVQ(operand.I32(4/written), left)
-		b.g.Label("shift")
+// weights returns the scales of the rows.
+func (b *batch) weights(back reg.GPVirtual) []reg.VecVirtual {
+	w, at := b.registers(), b.g.GP64()
+	b.g.MOVQ(b.g.Argument("weight"), at)
+	b.g.TESTQ(at, at)
+	b.g.JNZ(operand.LabelRef("tensor"))
+	b.g.MOVQ(b.codes, at)
+	b.g.SUBQ(back, at)
+	for v, w := range w {
+		b.g.VCVTPH2PS(asm.At(at, 2*vectorRows*v), w)
 	}
-	for d, codes := range dwords {
-		for j := range written {
-			b.multiplyBytes(b.shifted(codes, j), 4*d+j, d)
-		}
-		if written < 4 {
-			b.g.VPSRLD(operand.U8(2*written), codes, codes)
-		}
+	b.g.JMP(operand.LabelRef("weighed"))
+	b.g.Label("tensor")
+	for _, w := range w {
+		b.g.VBROADCASTSS(asm.At(at, 0), w)
 	}
-	if written < 4 {
-		b.g.ADDQ(operand.I32(written*panelRow), b.q)
-		b.g.DECQ(left)
-		b.g.JNZ(operand.LabelRef("shift"))
-		b.g.ADDQ(operand.I32((groupBytes-4)*panelRow), b.q)
-	} else {
-		b.g.ADDQ(operand.I32(groupBytes*panelRow), b.q)
-	}
-	b.g.ADDQ(operand.I32(batchRows*groupBytes), b.ahead)
-}
-
-// shifted returns codes 4i+j of a dword as bytes.
-func (b *batch) shifted(codes reg.VecVirtual, j int) reg.VecVirtual {
-	t := b.g.ZMM()
-	if j == 0 {
-		b.g.VPANDD(b.mask, codes, t)
-	} else {
-		b.g.VPSRLD(operand.U8(2*j), codes, t)
-		b.g.VPANDD(b.mask, t, t)
-	}
-	return t
-}
-
-// multiplyBytes adds the products of 4 bytes of 16 rows and dword i of the activations of each
-// column, to the sums of a turn.
-func (b *batch) multiplyBytes(bytes reg.VecVirtual, i, turn int) {
-	b.multiplyAt(bytes, asm.At(b.q, panelRow*i), turn)
-}
-
-// multiplyAt is multiplyBytes for a dword at an address.
-func (b *batch) multiplyAt(bytes reg.VecVirtual, q operand.Mem, turn int) {
-	for c := range b.cols {
-		b.g.VPDPBUSD_BCST(q.Offset(4*c), bytes, b.sums[(turn*b.cols+c)%len(b.sums)])
-	}
-}
-
-// endSums leaves one sum of each column, as float32.
-func (b *batch) endSums() []reg.VecVirtual {
-	for i := b.cols; i < len(b.sums); i++ {
-		b.g.VPADDD(b.sums[i], b.sums[i%b.cols], b.sums[i%b.cols])
-	}
-	for _, v := range b.sums[:b.cols] {
-		b.g.VCVTDQ2PS(v, v)
-	}
-	return b.sums[:b.cols]
-}
-
-// tileLanes says which rows are stored: if stride is 0 all are the same, and only
-// the first is.
-func (b *batch) tileLanes() reg.OpmaskVirtual {
-	lanes, one, all := b.g.K(), b.g.GP64(), b.g.GP64()
-	b.g.MOVQ(operand.I32(1), one)
-	b.g.MOVQ(operand.I32(1<<batchRows-1), all)
-	b.g.TESTQ(b.tile.One, b.tile.One)
-	b.g.CMOVQNE(all, one)
-	b.g.KMOVW(one.As32(), lanes)
-	return lanes
-}
-
-// storeColumns stores what value gives for the columns that there are.
-func (b *batch) storeColumns(lanes reg.OpmaskVirtual, value func(c int) reg.VecVirtual) {
-	dst, dstStride, cols := b.g.GP64(), b.g.GP64(), b.g.GP64()
-	b.g.MOVQ(b.g.Argument("dst"), dst)
-	b.g.MOVQ(b.g.Argument("dstStride"), dstStride)
-	b.g.MOVQ(b.g.Argument("cols"), cols)
-	for c := range b.cols {
-		if c > 0 {
-			b.g.CMPQ(cols, operand.I32(c))
-			b.g.JLE(operand.LabelRef("stored"))
-			b.g.ADDQ(dstStride, dst)
-		}
-		b.g.VMOVUPS(value(c), lanes, asm.At(dst, 0))
-	}
-	b.g.Label("stored")
-}
-
-// endTile goes to the next tile, or returns.
-func (b *batch) endTile() {
-	b.g.MOVQ(b.tile.One, b.q)
-	b.g.SHLQ(operand.U8(4), b.q)
-	b.g.ADDQ(b.q, b.g.Argument("w"))
-	b.g.ADDQ(operand.I32(4*batchRows), b.g.Argument("dst"))
-	b.g.DECQ(b.g.Argument("tiles"))
-	b.g.JNZ(operand.LabelRef("tile"))
-	b.g.VZEROUPPER()
-	b.g.RET()
-}
-
-// ternaryBatch writes a kernel of formats with one scale per tensor.
-func (g *generator) ternaryBatch(cols int) {
-	name := fmt.Sprintf("ternaryBatch%dAVX512VNNI", cols)
-	g.Func(name, "func(dst *float32, dstStride int, w *byte, stride, rowBytes int, panel *int8, scales *float32, scale float32, cols, tiles int)",
-		fmt.Sprintf("%s multiplies tiles of 16 rows of rowBytes bytes, a multiple", name),
-		fmt.Sprintf("of 4, with the first cols of a panel's columns, up to %d. Rows start stride", cols),
-		"bytes apart; if stride is 0 they are one row, and one result is stored. Columns",
-		"of dst are dstStride bytes apart.",
-		"",
-		"\tfor c := range cols {",
-		"\t\tfor r := range 16 * tiles {",
-		"\t\t\tsum := -Σq[c] + Σ code[r]·q[c]",
-		"\t\t\tdst[c*dstStride/4+r] = float32(float32(scale*scales[c])*float32(sum)) + 0",
-		"\t\t}",
-		"\t}")
-	b := g.newBatch(cols)
-	last := g.K()
-	g.MOVQ(g.Argument("rowBytes"), b.q)
-	g.SHRQ(operand.U8(2), b.q)
-	g.ANDQ(operand.I32(3), b.q)
-	g.prefixMask(b.q, 0, last)
-
-	g.Label("tile")
-	b.startTile()
-	b.startSums()
-	g.MOVQ(g.Argument("rowBytes"), b.groups)
-	g.SHRQ(operand.U8(4), b.groups)
-	g.Label("group")
-	g.DECQ(b.groups)
-	g.JS(operand.LabelRef("last"))
-	b.loadGroup()
-	g.Label("loaded")
-	b.multiply()
-	b.g.Advance(b.tile, operand.I32(groupBytes))
-	g.JMP(operand.LabelRef("group"))
-	g.Label("last")
-	g.CMPQ(b.groups, operand.I8(-1)) // once
-	g.JNE(operand.LabelRef("finish"))
-	g.KTESTW(last, last)
-	g.JZ(operand.LabelRef("finish"))
-	b.loadLast(last)
-	g.JMP(operand.LabelRef("loaded"))
-
-	g.Label("finish")
-	sums := b.endSums()
-	scales, weight, scale, zero := g.GP64(), g.XMM(), g.ZMM(), g.ZMM()
-	g.MOVQ(g.Argument("scales"), scales)
-	g.VMOVSS(g.Argument("scale"), weight)
-	g.Clear(zero)
-	b.storeColumns(b.tileLanes(), func(c int) reg.VecVirtual {
-		g.VMULSS(asm.At(scales, 4*c), weight, scale.AsX())
-		g.VBROADCASTSS(scale.AsX(), scale)
-		g.VMULPS(scale, sums[c], sums[c])
-		g.VADDPS(zero, sums[c], sums[c])
-		return sums[c]
-	})
-	b.endTile()
-}
-
-// blocksBatch writes a kernel of formats with a scale per block. The sums of
-// a block become a term, which is added to results in the frame: there are no
-// registers left for them.
-func (g *generator) blocksBatch(cols int) {
-	name := fmt.Sprintf("blocksBatch%dAVX512VNNI", cols)
-	doc := append([]string{
-		fmt.Sprintf("%s multiplies tiles of 16 rows of blocks with the first", name),
-		fmt.Sprintf("cols of a panel's columns, up to %d. Rows start stride bytes apart; if stride is", cols),
-		"0 they are one row, and one result is stored. Columns of dst are dstStride bytes",
-		"apart, those of activation scales scaleStride.",
-	}, blocksDoc...)
-	g.Func(name, "func(dst *float32, dstStride int, w *byte, stride, blocks int, panel *int8, scales *float32, scaleStride, cols, tiles, "+blocksArguments+" int)",
-		append(doc, blocksLoops("16 * tiles")...)...)
-	b := g.newBatch(cols)
-	results := b.results(64)
-	halves := asm.At(results, 64*cols)
-	g.ADDQ(operand.I32(groupBytes), g.Argument("gap")) // from the last group's codes on
-
-	g.Label("tile")
-	b.startTile()
-	b.clearResults(results)
-	scaleAt := g.GP64()
-	g.XORQ(scaleAt, scaleAt)
-	g.MOVQ(g.Argument("blocks"), b.groups)
-
-	g.Label("block")
-	b.startSums()
-	b.copyHalves(halves)
-	left := g.GP64()
-	g.MOVQ(g.Argument("groups"), left)
-	g.Label("group")
-	b.loadGroup()
-	b.multiply()
-	g.DECQ(left)
-	g.JNZ(operand.LabelRef("more"))
-	weight, gap := g.ZMM(), g.GP64()
-	g.VCVTPH2PS(halves, weight)
-	g.MOVQ(g.Argument("gap"), gap)
-	b.g.Advance(b.tile, gap)
-	b.addTerms(weight, scaleAt, results)
-	g.DECQ(b.groups)
-	g.JNZ(operand.LabelRef("block"))
-
-	b.storeColumns(b.tileLanes(), b.resultsOf(results))
-	b.endTile()
-
-	g.Label("more")
-	b.g.Advance(b.tile, operand.I32(groupBytes))
-	g.JMP(operand.LabelRef("group"))
+	b.g.Label("weighed")
+	return w
 }
 
 // addTerms adds the terms of a block to the results of its columns, as many as there
 // are. scaleAt is the sum of scaleStep so far.
-func (b *batch) addTerms(weight reg.VecVirtual, scaleAt, results reg.GPVirtual) {
-	sums := b.endSums()
+func (b *batch) addTerms(weights []reg.VecVirtual, scaleAt, results reg.GPVirtual) {
 	at, left, stride := b.g.GP64(), b.g.GP64(), b.g.GP64()
 	b.g.MOVQ(scaleAt, at)
 	b.g.ANDQ(operand.I32(-4), at)
@@ -420,12 +322,15 @@ func (b *batch) addTerms(weight reg.VecVirtual, scaleAt, results reg.GPVirtual) 
 	b.g.ADDQ(b.g.Argument("scaleStep"), scaleAt)
 	b.g.MOVQ(b.g.Argument("cols"), left)
 	b.g.MOVQ(b.g.Argument("scaleStride"), stride)
-	for c, sum := range sums {
-		t := b.g.ZMM()
-		b.g.VMULPS_BCST(asm.At(at, 0), weight, t)
-		b.g.VMULPS(t, sum, sum)
-		b.g.VADDPS(asm.At(results, 64*c), sum, sum)
-		b.g.VMOVUPS(sum, asm.At(results, 64*c))
+	for c, sums := range b.sums {
+		for v, sum := range sums {
+			t, y := b.g.ZMM(), asm.At(results, 64*(b.vectors*c+v))
+			b.g.VCVTDQ2PS(sum, sum)
+			b.g.VMULPS_BCST(asm.At(at, 0), weights[v], t)
+			b.g.VMULPS(t, sum, sum)
+			b.g.VADDPS(y, sum, sum)
+			b.g.VMOVUPS(sum, y)
+		}
 		if c < b.cols-1 {
 			b.g.DECQ(left)
 			b.g.JZ(operand.LabelRef("added"))
@@ -435,11 +340,11 @@ func (b *batch) addTerms(weight reg.VecVirtual, scaleAt, results reg.GPVirtual) 
 	b.g.Label("added")
 }
 
-// results makes room in the frame for those of the columns, and so much behind them,
-// aligned, so that no result straddles cache lines.
-func (b *batch) results(behind int) reg.GPVirtual {
+// results makes room in the frame for those of the columns, aligned, so that none straddles
+// cache lines: there are no registers left for them.
+func (b *batch) results() reg.GPVirtual {
 	b.g.Attributes(0) // the frame is too large for NOSPLIT
-	frame, results := b.g.AllocLocal(64*(b.cols+1)+behind), b.g.GP64()
+	frame, results := b.g.AllocLocal(64*(b.vectors*b.cols+1)), b.g.GP64()
 	b.g.LEAQ(frame.Offset(63), results)
 	b.g.ANDQ(operand.I32(-64), results)
 	return results
@@ -449,32 +354,32 @@ func (b *batch) results(behind int) reg.GPVirtual {
 func (b *batch) clearResults(results reg.GPVirtual) {
 	zero := b.g.ZMM()
 	b.g.Clear(zero)
-	for c := range b.cols {
-		b.g.VMOVUPS(zero, asm.At(results, 64*c))
+	for i := range b.vectors * b.cols {
+		b.g.VMOVUPS(zero, asm.At(results, 64*i))
 	}
 }
 
-// resultsOf loads those of a column.
-func (b *batch) resultsOf(results reg.GPVirtual) func(c int) reg.VecVirtual {
-	return func(c int) reg.VecVirtual {
+// store stores the results of the columns that there are, and of so many rows.
+func (b *batch) store(results, rows reg.GPVirtual) {
+	from, dst, stride, left, more := b.g.GP64(), b.g.GP64(), b.g.GP64(), b.g.GP64(), b.g.GP64()
+	b.g.MOVQ(results, from)
+	b.g.MOVQ(b.g.Argument("dst"), dst)
+	b.g.MOVQ(b.g.Argument("dstStride"), stride)
+	b.g.MOVQ(b.g.Argument("cols"), left)
+	b.g.MOVQ(rows, more)
+	lanes := make([]reg.OpmaskVirtual, b.vectors)
+	for v := range lanes {
+		lanes[v] = b.g.firstLanes(more)
+		b.g.SUBQ(operand.I32(vectorRows), more)
+	}
+	b.g.Label("store")
+	for v, lanes := range lanes {
 		y := b.g.ZMM()
-		b.g.VMOVUPS(asm.At(results, 64*c), y)
-		return y
+		b.g.VMOVUPS(asm.At(from, 64*v), y)
+		b.g.VMOVUPS(y, lanes, asm.At(dst, 64*v))
 	}
-}
-
-// copyHalves brings together the fp16 scales, scaleAt behind where the rows are
-// read. They go through memory, and not through the ports of the products.
-func (b *batch) copyHalves(to operand.Mem) {
-	index, half := b.g.GP64(), b.g.GP32() // of row i, from the first of 4 rows on
-	b.g.MOVQ(b.g.Argument("scaleAt"), index)
-	for i := range 4 {
-		if i > 0 {
-			b.g.ADDQ(b.tile.One, index)
-		}
-		for q, quarter := range b.tile.Fourth {
-			b.g.MOVWLZX(operand.Mem{Base: quarter, Index: index, Scale: 1}, half)
-			b.g.MOVW(half.As16(), to.Offset(2*(4*q+i)))
-		}
-	}
+	b.g.ADDQ(operand.I32(64*b.vectors), from)
+	b.g.ADDQ(stride, dst)
+	b.g.DECQ(left)
+	b.g.JNZ(operand.LabelRef("store"))
 }

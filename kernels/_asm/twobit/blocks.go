@@ -20,34 +20,6 @@ type block struct {
 	groups int
 }
 
-// blocksArguments are those of batches that say how a format lays blocks out.
-const blocksArguments = "groups, gap, scaleAt, scaleStep"
-
-// blocksDoc says what these arguments are.
-var blocksDoc = []string{
-	"w is the first row's first code. A block has groups, 1, 2 or 4, times 16 bytes of codes; its",
-	"fp16 scale lies scaleAt bytes behind the first, the next block's codes gap bytes",
-	"behind the last. Activation scales go on by scaleStep bytes a block, 4, 2 or 0.",
-	"",
-}
-
-// blocksLoops specify batches of so many rows.
-func blocksLoops(rows string) []string {
-	return []string{
-		"\tfor c := range cols {",
-		"\t\tfor r := range " + rows + " {",
-		"\t\t\tvar y float32",
-		"\t\t\tfor k := range blocks {",
-		"\t\t\t\tsum := -Σq[c] of block k + Σ code[r]·q[c] of block k",
-		"\t\t\t\tweight := fp16(w[r*stride+(16*groups+gap)*k+scaleAt:])",
-		"\t\t\t\ty += float32(float32(weight*scales[(c*scaleStride+k*scaleStep)/4]) * float32(sum))",
-		"\t\t\t}",
-		"\t\t\tdst[c*dstStride/4+r] = y",
-		"\t\t}",
-		"\t}",
-	}
-}
-
 // A blocksEngine multiplies vectors of codes: what kernels of formats with a
 // scale per block do not share. A tile is 4 rows and as many blocks as a
 // register has 128-bit lanes.

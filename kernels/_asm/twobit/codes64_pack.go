@@ -11,28 +11,55 @@ import (
 // transposition brings dwords of 16 rows into the lanes of a register, and another
 // the codes of four columns into a byte.
 func (g *generator) packCodes64() {
-	g.packGroups("Bytes", "code j of byte i being column 4i+j",
-		func(w [4]reg.VecVirtual) {
-			for _, v := range w {
-				g.swapCodes(v, 6, 0x00cc00cc)
-				g.swapCodes(v, 12, 0x0000f0f0)
-			}
-		}, func(group, d int) int { return 4*group + d }, 1)
-	g.packGroups("Runs", "code j of byte i of every 32 being column 32j+i",
-		func(w [4]reg.VecVirtual) {
+	g.packGroups("packCodes64BytesAVX512", "code j of byte i being column 4i+j", 1, func(rows asm.Rows, dst reg.Register) {
+		for d, v := range g.Transpose(g.loadGroup(rows, 0)) {
+			g.swapCodes(v, 6, 0x00cc00cc)
+			g.swapCodes(v, 12, 0x0000f0f0)
+			g.VMOVDQU64(v, asm.At(dst, dwordBytes*d))
+		}
+	})
+	g.packGroups("packCodes64RunsAVX512", "code j of byte i of every 32 being column 32j+i", 2, func(rows asm.Rows, dst reg.Register) {
+		for group := range 2 {
+			w := g.Transpose(g.loadGroup(rows, groupBytes*group))
 			for _, s := range []struct {
 				a, b, bits int
 				mask       uint32
 			}{{0, 1, 2, 0x33333333}, {2, 3, 2, 0x33333333}, {0, 2, 4, 0x0f0f0f0f}, {1, 3, 4, 0x0f0f0f0f}} {
 				g.exchangeCodes(w[s.a], w[s.b], s.bits, s.mask)
 			}
-		}, func(group, d int) int { return group + 2*d }, 2)
+			for d, v := range w {
+				g.VMOVDQU64(v, asm.At(dst, dwordBytes*(group+2*d)))
+			}
+		}
+	})
 }
 
-// packGroups writes a packer. transpose takes four dwords of 16 bytes of the rows, which
-// place puts among those of so many groups of 16 bytes.
-func (g *generator) packGroups(name, order string, transpose func(w [4]reg.VecVirtual), place func(group, d int) int, together int) {
-	name = "packCodes64" + name + "AVX512"
+// packRows writes the packers of rows for batches, whose activations are in the order of their codes:
+// dwords stay as they are.
+func (g *generator) packRows() {
+	g.packGroups("packRowsAVX512", "in any order, which it leaves", 1, func(rows asm.Rows, dst reg.Register) {
+		for d, v := range g.Transpose(g.loadGroup(rows, 0)) {
+			g.VMOVDQU64(v, asm.At(dst, dwordBytes*d))
+		}
+	})
+	g.packGroups("packRowsAVX2", "in any order, which it leaves", 1, func(rows asm.Rows, dst reg.Register) {
+		for half := range 2 {
+			var v [4]reg.VecVirtual
+			for i := range v {
+				v[i] = g.YMM()
+				// A broadcast sets all of the register: avo keeps nothing of it.
+				g.VBROADCASTI128(rows.At(8*half+i, 0), v[i])
+				g.VINSERTI128(operand.U8(1), rows.At(8*half+4+i, 0), v[i], v[i])
+			}
+			for d, w := range g.Transpose(v) {
+				g.VMOVDQU(w, asm.At(dst, dwordBytes*d+32*half))
+			}
+		}
+	})
+}
+
+// packGroups writes a packer. pack takes so many groups of 16 bytes.
+func (g *generator) packGroups(name, order string, together int, pack func(rows asm.Rows, dst reg.Register)) {
 	g.Func(name, "func(dst, scales, rows *byte, stride, blocks, groups, gap, scaleAt int)",
 		name+" packs 16 rows, stride bytes apart, blocks of groups times 16 bytes",
 		"of codes, "+order+". rows is the first row's first",
@@ -50,7 +77,7 @@ func (g *generator) packGroups(name, order string, transpose func(w [4]reg.VecVi
 	dst := g.Load(g.Param("dst"), g.GP64())
 	scales := g.Load(g.Param("scales"), g.GP64())
 	left := g.Load(g.Param("blocks"), g.GP64())
-	rows := g.Rows(g.Stride(g.Load(g.Param("stride"), g.GP64())), batchRows/4)
+	rows := g.Rows(g.Stride(g.Load(g.Param("stride"), g.GP64())), vectorRows/4)
 	g.Load(g.Param("rows"), rows.Fourth[0])
 	g.StartRows(rows)
 	groups, half := g.GP64(), g.GP32()
@@ -70,13 +97,7 @@ func (g *generator) packGroups(name, order string, transpose func(w [4]reg.VecVi
 	}
 	g.MOVQ(g.Argument("groups"), groups)
 	g.Label("group")
-	for group := range together {
-		w := g.Transpose(g.loadGroup(rows, groupBytes*group))
-		transpose(w)
-		for d := range w {
-			g.VMOVDQU64(w[d], asm.At(dst, dwordBytes*place(group, d)))
-		}
-	}
+	pack(rows, dst)
 	g.Advance(rows, operand.I32(groupBytes*together))
 	g.ADDQ(operand.I32(4*dwordBytes*together), dst)
 	g.SUBQ(operand.I32(together), groups)
@@ -144,7 +165,7 @@ func (g *generator) packDigits64() {
 	dst := g.Load(g.Param("dst"), g.GP64())
 	tails := g.Load(g.Param("tails"), g.GP64())
 	left := g.Load(g.Param("blocks"), g.GP64())
-	rows := g.Rows(g.Stride(g.Load(g.Param("stride"), g.GP64())), batchRows/4)
+	rows := g.Rows(g.Stride(g.Load(g.Param("stride"), g.GP64())), vectorRows/4)
 	g.Load(g.Param("rows"), rows.Fourth[0])
 	g.StartRows(rows)
 

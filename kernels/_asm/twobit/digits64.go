@@ -1,8 +1,6 @@
 package twobit
 
 import (
-	"fmt"
-
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 
@@ -132,35 +130,31 @@ func (g *generator) tail(m operand.Mem) reg.VecVirtual {
 	return w
 }
 
-// digits64Batch writes a kernel of the layout for several columns, in panels as those
+// digits64Batch writes the kernel of the layout for several columns, in panels as those
 // of codes64. Here digits are taken apart, to bytes which all columns meet.
 func (g *generator) digits64Batch(cols int) {
-	name := fmt.Sprintf("digits64Batch%dAVX512VNNI", cols)
-	g.Func(name, "func(dst *float32, dstStride int, data *byte, panel *int8, scales *float32, scaleStride, cols, blocks, scaleStep, rows int)",
-		fmt.Sprintf("%s multiplies the first rows of a tile of the layout", name),
-		"digits64 with the first cols of a panel's columns, up to "+fmt.Sprint(cols)+": each as",
-		"digits64AVX512VNNI does. Columns of dst are dstStride bytes apart, those of activation",
-		"scales scaleStride.")
-	d := &digitBatch{batch: g.newSums(cols), ones: g.ZMM(), third: g.everyDword(85 * 0x01010101), twoThirds: g.everyDword(170 * 0x01010101)}
-	g.VMOVDQU64(g.byteOnes, d.ones)
-	blockBytes := g.GP64()
-	g.MOVQ(operand.I32(tailAt+tailBytes), blockBytes)
-	d.tilesOf(blockBytes, func(codes reg.GPVirtual) {
-		d.dwords(codes)
+	d := &digitBatch{}
+	g.batch("digits64", "digits64", 2, cols, func(b *batch) {
+		d.batch, d.ones, d.third, d.twoThirds = b, g.ZMM(), g.everyDword(85*0x01010101), g.everyDword(170*0x01010101)
+		g.VMOVDQU64(g.byteOnes, d.ones)
+	}, func(b *batch, back reg.GPVirtual) {
+		d.dwords()
 		at := g.GP64()
-		g.MOVQ(codes, at)
-		g.SUBQ(d.back, at)
-		w := g.tail(asm.At(at, 0))
+		g.MOVQ(b.codes, at)
+		g.SUBQ(back, at)
+		w := make([]reg.VecVirtual, b.vectors)
+		for v := range w {
+			w[v] = g.tail(asm.At(at, 2*vectorRows*v))
+		}
 		for i := range tailDwords {
 			if i > 0 {
-				w = g.tripled(g.tripled(w))
+				w = d.tripled(d.tripled(w))
 			}
-			d.multiplyDigits(w, asm.At(d.q, panelRow*i), i)
+			b.multiply(d.digits(w), func(c int) operand.Mem { return b.column(c, i) })
 		}
-		g.PREFETCHT0(asm.At(d.ahead, 0))
-		g.ADDQ(operand.I32(tailBytes), codes)
-		g.ADDQ(operand.I32(64), d.ahead)
-		g.ADDQ(operand.I32(tailDwords*panelRow), d.q)
+		b.fetch(tailBytes * b.vectors / tileVectors)
+		g.ADDQ(operand.I32(tailBytes), b.codes)
+		b.advance(operand.I32(tailDwords * stepBytes))
 	})
 }
 
@@ -172,45 +166,56 @@ type digitBatch struct {
 
 // dwords multiplies those of a block. The digits of the first ones meet dwords of the activations that are
 // as many apart as they are, then so do those of the second ones.
-func (d *digitBatch) dwords(codes reg.GPVirtual) {
+func (d *digitBatch) dwords() {
 	left, apart := d.g.GP64(), asm.Stride{One: d.g.GP64(), Three: d.g.GP64()}
 	d.g.MOVQ(operand.I32(firstDwords), left)
-	d.g.MOVQ(operand.I32(firstDwords*panelRow), apart.One)
+	d.g.MOVQ(operand.I32(firstDwords*stepBytes), apart.One)
 	d.g.Label("dwords")
 	d.g.LEAQ(operand.Mem{Base: apart.One, Index: apart.One, Scale: 2}, apart.Three)
 	d.g.Label("dword")
-	w := d.g.ZMM()
-	d.g.VMOVDQU64(asm.At(codes, 0), w)
-	d.g.PREFETCHT0(asm.At(d.ahead, 0))
+	w := d.loadDword()
 	for n := range digitBytes {
 		if n > 0 {
-			w = d.g.tripled(w)
+			w = d.tripled(w)
 		}
-		at := operand.Mem{Base: d.q, Index: apart.One, Scale: digitBytes - 1}
-		if n < digitBytes-1 {
-			at = apart.Row(d.q, n, 0)
-		}
-		d.multiplyDigits(w, at, n)
+		d.multiply(d.digits(w), func(c int) operand.Mem {
+			m := d.column(c, 0)
+			if n == digitBytes-1 {
+				m.Index, m.Scale = apart.One, digitBytes-1
+				return m
+			}
+			return apart.Row(m.Base, n, m.Disp)
+		})
 	}
-	d.g.ADDQ(operand.I32(dwordBytes), codes)
-	d.g.ADDQ(operand.I32(64), d.ahead)
-	d.g.ADDQ(operand.I32(panelRow), d.q)
+	d.advance(operand.I32(stepBytes))
 	d.g.DECQ(left)
 	d.g.JNZ(operand.LabelRef("dword"))
-	d.g.LEAQ(operand.Mem{Base: d.q, Index: apart.One, Scale: digitBytes - 1}, d.q)
+	for _, q := range d.q {
+		d.g.LEAQ(operand.Mem{Base: q, Index: apart.One, Scale: digitBytes - 1}, q)
+	}
 	d.g.MOVQ(operand.I32(digitDwords-firstDwords), left)
-	d.g.CMPQ(apart.One, operand.I32((digitDwords-firstDwords)*panelRow))
-	d.g.MOVQ(operand.I32((digitDwords-firstDwords)*panelRow), apart.One)
+	d.g.CMPQ(apart.One, operand.I32((digitDwords-firstDwords)*stepBytes))
+	d.g.MOVQ(operand.I32((digitDwords-firstDwords)*stepBytes), apart.One)
 	d.g.JNE(operand.LabelRef("dwords"))
 }
 
-// multiplyDigits adds the products of the first digits of w and a dword of the activations.
-func (d *digitBatch) multiplyDigits(w reg.VecVirtual, q operand.Mem, turn int) {
-	digit, one, two := d.g.ZMM(), d.g.K(), d.g.K()
+func (d *digitBatch) tripled(w []reg.VecVirtual) (t []reg.VecVirtual) {
+	for _, w := range w {
+		t = append(t, d.g.tripled(w))
+	}
+	return t
+}
+
+// digits returns the first ones of w.
+func (d *digitBatch) digits(w []reg.VecVirtual) []reg.VecVirtual {
 	const greater = 6
-	d.g.VPCMPUB(operand.U8(greater), d.third, w, one)
-	d.g.VPCMPUB(operand.U8(greater), d.twoThirds, w, two)
-	d.g.VMOVDQU8_Z(d.ones, one, digit)
-	d.g.VPADDB(d.ones, digit, two, digit)
-	d.multiplyAt(digit, q, turn)
+	digits := d.registers()
+	for v, w := range w {
+		one, two := d.g.K(), d.g.K()
+		d.g.VPCMPUB(operand.U8(greater), d.third, w, one)
+		d.g.VPCMPUB(operand.U8(greater), d.twoThirds, w, two)
+		d.g.VMOVDQU8_Z(d.ones, one, digits[v])
+		d.g.VPADDB(d.ones, digits[v], two, digits[v])
+	}
+	return digits
 }

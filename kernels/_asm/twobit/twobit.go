@@ -44,28 +44,22 @@ func Generate(p *asm.Program) {
 		g.arrangeBlocks(span{"Q2", 1, false}, width)
 	}
 	g.panel()
-	g.stripPanel()
 	g.codes64()
 	g.narrowCodes64(&dpCodes{g: g})
 	g.narrowCodes64(&wordCodes{g: g})
 	g.packCodes64()
+	g.packRows()
 	g.digits64()
 	g.packDigits64()
 	g.digitsRows(&dpDigits{g: g})
 	g.digitsRows(&dpDigits{g: g, vex: true})
 	g.digitsRows(&wordDigits{g: g})
-	batchCols := []int{4, 6, 8, 12, panelCols}
-	for _, cols := range batchCols {
-		g.ternaryBatch(cols)
-		g.blocksBatch(cols)
-		g.codes64Batch(cols)
+	for _, cols := range []int{4, 6, 8} {
+		g.tileBatch(cols)
 		g.digits64Batch(cols)
 	}
-	for _, t := range []stripTarget{dpStrip{g}, wordStrip{g}} {
-		g.strip(t, true)
-		g.strip(t, false)
-		g.tileStrip(t)
-	}
+	g.strip(dpStrip{g})
+	g.strip(wordStrip{g})
 	for _, b := range []block{
 		{name: "TQ2", bytes: 66, codes: 64, scale: 64},
 		{name: "Q2", bytes: 18, data: 2, codes: 16, groups: 2},
