@@ -152,10 +152,43 @@ func packages(t *testing.T) (all []string) {
 	return all
 }
 
-var markdownLink = regexp.MustCompile(`\]\(([^)#:\s]+)(?:#[^)]*)?\)`)
+var (
+	markdownLink    = regexp.MustCompile(`\]\(([^)#:\s]+)(?:#([^)]*))?\)`)
+	markdownHeading = regexp.MustCompile(`(?m)^#+ (.*)$`)
+	notInAnchor     = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
+)
 
-// Links between the documents lead to files that exist, and docs/README.md leaves no
-// page out.
+// anchors are the names of a page's headings, as GitHub has them.
+func anchors(page []byte) (all []string) {
+	for _, m := range markdownHeading.FindAllSubmatch(page, -1) {
+		name := notInAnchor.ReplaceAllString(strings.ToLower(string(m[1])), "")
+		all = append(all, strings.ReplaceAll(name, " ", "-"))
+	}
+	return all
+}
+
+// A page of measurements says by what, of which commit, when, and whether they still hold.
+func TestMeasurementPages(t *testing.T) {
+	pages, err := filepath.Glob(filepath.FromSlash("docs/measurements/*.md"))
+	if err != nil || len(pages) == 0 {
+		t.Fatalf("%v, %v", pages, err)
+	}
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		head := strings.Split(string(text), "\n\n")[1]
+		for _, word := range []string{"Machine:", "Commit:", "Day:", "State:"} {
+			if !strings.Contains(head, word) {
+				t.Errorf("%s does not begin with its %s", page, strings.ToLower(strings.TrimSuffix(word, ":")))
+			}
+		}
+	}
+}
+
+// Links between the documents lead to files and headings that exist, and docs/README.md
+// leaves no page out.
 func TestDocumentLinks(t *testing.T) {
 	var pages []string
 	for _, pattern := range []string{"*.md", "docs/*.md", "docs/measurements/*.md"} {
@@ -176,6 +209,11 @@ func TestDocumentLinks(t *testing.T) {
 			target := filepath.Join(filepath.Dir(page), filepath.FromSlash(string(link[1])))
 			if _, err := os.Stat(target); err != nil {
 				t.Errorf("%s links to %s: %v", page, link[1], err)
+			} else if anchor := string(link[2]); anchor != "" {
+				there, err := os.ReadFile(target)
+				if err != nil || !slices.Contains(anchors(there), anchor) {
+					t.Errorf("%s links to %s, which has no heading %q (%v)", page, link[1], anchor, err)
+				}
 			}
 			if page == index {
 				listed[target] = true

@@ -36,14 +36,14 @@ func NewSpeculator(most int) *Speculator {
 
 // SpeculationStats say what came of drafts.
 type SpeculationStats struct {
-	Passes   int // through the model, after the prompt
-	Tokens   int // that they gave
-	Drafted  int // tokens that were proposed
-	Accepted int // of those, that were right
+	Passes   int `json:"passes"`   // through the model, after the prompt
+	Tokens   int `json:"tokens"`   // that they gave
+	Drafted  int `json:"drafted"`  // tokens that were proposed
+	Accepted int `json:"accepted"` // of those, that were right
 	// Gain estimates by how many times decoding was faster than one token a
 	// pass: the tokens by the passes, of which those with a draft count as what
 	// passes with as many columns usually took more. 0 before there are any.
-	Gain float64
+	Gain float64 `json:"estimated_gain"`
 }
 
 // Stats returns what came of the drafts so far.

@@ -529,40 +529,23 @@ func rate(tokens int, d time.Duration) float64 {
 // A runDocument is what run prints with --json. Bytes of text that are not
 // UTF-8 are U+FFFD in it; the ids are exact.
 type runDocument struct {
-	Model        string          `json:"model"`
-	Architecture string          `json:"architecture"`
-	Variants     []string        `json:"variants"` // format/variant/activation, at the end
-	HeadError    float64         `json:"head_nmse"`
-	Threads      int             `json:"threads"`
-	GPU          string          `json:"gpu,omitempty"`
-	Emulated     bool            `json:"emulated,omitempty"` // the GPU is played: times say nothing about one
-	Context      int             `json:"context"`
-	Memory       *memoryDocument `json:"memory,omitempty"` // of the engine of CPUs
-	Prompt       string          `json:"prompt"`
-	PromptIDs    []int           `json:"prompt_ids"`
-	Tokens       []generated     `json:"tokens"`
-	Text         string          `json:"text"`
-	Stop         string          `json:"stop"` // length, end, context, interrupted or error
-	Timings      runTimings      `json:"timings"`
-	Speculation  *runSpeculation `json:"speculation,omitempty"`
-	Heads        []headChoice    `json:"heads,omitempty"` // the model's, and others; see headAdvice
-}
-
-// A runSpeculation is what drafts were good for; see models.SpeculationStats.
-type runSpeculation struct {
-	Passes   int     `json:"passes"`
-	Tokens   int     `json:"tokens"`
-	Drafted  int     `json:"drafted"`
-	Accepted int     `json:"accepted"`
-	Gain     float64 `json:"estimated_gain"`
-}
-
-func newRunSpeculation(p *models.Speculator) *runSpeculation {
-	if p == nil {
-		return nil
-	}
-	s := p.Stats()
-	return &runSpeculation{s.Passes, s.Tokens, s.Drafted, s.Accepted, s.Gain}
+	Model        string                   `json:"model"`
+	Architecture string                   `json:"architecture"`
+	Variants     []string                 `json:"variants"` // format/variant/activation, at the end
+	HeadError    float64                  `json:"head_nmse"`
+	Threads      int                      `json:"threads"`
+	GPU          string                   `json:"gpu,omitempty"`
+	Emulated     bool                     `json:"emulated,omitempty"` // the GPU is played: times say nothing about one
+	Context      int                      `json:"context"`
+	Memory       *memoryDocument          `json:"memory,omitempty"` // of the engine of CPUs
+	Prompt       string                   `json:"prompt"`
+	PromptIDs    []int                    `json:"prompt_ids"`
+	Tokens       []generated              `json:"tokens"`
+	Text         string                   `json:"text"`
+	Stop         string                   `json:"stop"` // length, end, context, interrupted or error
+	Timings      runTimings               `json:"timings"`
+	Speculation  *models.SpeculationStats `json:"speculation,omitempty"`
+	Heads        []headChoice             `json:"heads,omitempty"` // the model's, and others; see headAdvice
 }
 
 type runTimings struct {
@@ -578,7 +561,7 @@ type runTimings struct {
 
 func (g *generation) document(path, prompt string) runDocument {
 	gpu, emulated := g.gpu()
-	return runDocument{
+	d := runDocument{
 		Model: path, Architecture: g.Config.Arch, Variants: g.variants(), HeadError: g.HeadError,
 		Threads: cpu.PoolOf(g.Engine()).Threads(), GPU: gpu, Emulated: emulated, Context: g.session.Context(), Memory: g.memoryOf(g.session.Context()),
 		Prompt: prompt, PromptIDs: g.prompt, Tokens: append([]generated{}, g.tokens...), Text: g.text.String(), Stop: g.stop,
@@ -587,6 +570,11 @@ func (g *generation) document(path, prompt string) runDocument {
 			PromptSeconds: g.promptDuration.Seconds(), PromptPerSecond: rate(len(g.prompt), g.promptDuration),
 			DecodeTokens: g.decoded(), DecodeSeconds: g.decodeDuration.Seconds(), DecodePerSecond: rate(g.decoded(), g.decodeDuration),
 		},
-		Speculation: newRunSpeculation(g.speculator), Heads: headChoices(g.heads),
+		Heads: headChoices(g.heads),
 	}
+	if g.speculator != nil {
+		stats := g.speculator.Stats()
+		d.Speculation = &stats
+	}
+	return d
 }
