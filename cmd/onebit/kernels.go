@@ -163,21 +163,21 @@ func (l kernelList) print(w io.Writer, width int) error {
 	if _, err := fmt.Fprintf(w, "%s\n\n", strings.Join(machine, "\n    ")); err != nil {
 		return err
 	}
-	rows := [][]string{{"FORMAT", "ACT", "VARIANT", "LAYOUT", "HERE", "REQUIRES", "WHAT IT IS"}}
+	rows := [][]string{{"FORMAT", "ACT", "VARIANT", "LAYOUT", "HERE", "REQUIRES", "DESCRIPTION"}}
 	for _, v := range l.Variants {
 		rows = append(rows, []string{v.Format, v.Activation, v.Variant, v.Layout, v.here(), listed(v.Requires), v.Summary})
 	}
-	vectors := [][]string{{"OUTSIDE PRODUCTS", "HERE", "REQUIRES", "WHAT IT IS"}}
+	vectors := [][]string{{"OUTSIDE PRODUCTS", "HERE", "REQUIRES", "DESCRIPTION"}}
 	for _, v := range l.Vectors {
 		vectors = append(vectors, []string{v.Vectors, v.here(), listed(v.Requires), v.Summary})
 	}
-	engines := [][]string{{"ENGINE", "HERE", "WHAT IT IS"}}
+	engines := [][]string{{"ENGINE", "HERE", "DESCRIPTION"}}
 	for _, e := range l.Engines {
 		engines = append(engines, []string{e.Engine, e.here(), e.Summary})
 	}
 	var dropped []string
 	for _, table := range [][][]string{rows, vectors, engines} {
-		fit, narrowed := cli.Fitted(table, width, "REQUIRES", "WHAT IT IS", "LAYOUT")
+		fit, narrowed := cli.Fitted(table, width, "REQUIRES", "DESCRIPTION", "LAYOUT")
 		dropped = append(dropped, narrowed...)
 		t := cli.NewTable(w)
 		for _, row := range fit {
