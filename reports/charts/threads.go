@@ -13,9 +13,7 @@ import (
 	"onebit/reports/words"
 )
 
-const aboutThreads = "Across: how many threads share the work. Up: how many times as fast as with the fewest that were measured, which is what the dashed line " +
-	"would be if every thread counted in full. The efficiency is the part of the dashed line that is reached: it falls where threads share a " +
-	"memory that one of them nearly uses up, wait for each other, or have no core of their own."
+const aboutThreads = "Up is faster. On the dashed line every thread counts in full; the efficiency is the part of it that is reached."
 
 // ThreadsChart is the chart of speed-ups in one kind of report; figures has those of its tasks.
 func ThreadsChart[R any](figures func(R) []*figure.Figure) Chart[R] {

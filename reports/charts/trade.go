@@ -37,8 +37,8 @@ type Trade struct {
 	Shown           []digest.Panel
 	Points          map[digest.Panel][]Point
 	Yardsticks      []figure.Yardstick
-	Legend          []figure.LegendEntry
-	slow            []string // what is not drawn
+	Lead            digest.Panel // the condition that decides
+	slow            []string     // what is not drawn
 	Notes           []string
 }
 
@@ -54,8 +54,8 @@ func (t *Trade) Add(p digest.Panel, points []Point) {
 	}
 	points = slices.DeleteFunc(points, func(q Point) bool {
 		slow := q.Speed*FarBelow < fastest
-		if slow && !slices.Contains(t.slow, q.Text) {
-			t.slow = append(t.slow, q.Text)
+		if name := digest.VariantOf(q.Variant); slow && !slices.Contains(t.slow, name) {
+			t.slow = append(t.slow, name)
 		}
 		return slow
 	})
@@ -75,13 +75,12 @@ func (t *Trade) HasIntervals() bool {
 	return false
 }
 
-// speedAxis leaves room for the names right of their points.
-func (t *Trade) speedAxis() figure.Axis {
+// speedAxis is that of a condition: a cache makes others many times faster. It leaves room for the names right of their
+// points.
+func (t *Trade) speedAxis(p digest.Panel) figure.Axis {
 	var speeds []float64
-	for _, points := range t.Points {
-		for _, q := range points {
-			speeds = append(speeds, q.Speed)
-		}
+	for _, q := range t.Points[p] {
+		speeds = append(speeds, q.Speed)
 	}
 	a := figure.NewAxis(speeds, false, 4, results.UnitOf(t.speedUnit).Format)
 	points := 1 / t.pointsShare() // of the axis
@@ -138,23 +137,23 @@ func Draw(t *Trade) *figure.Figure {
 	if len(t.Shown) == 0 {
 		return nil
 	}
-	x, y := t.speedAxis(), t.costAxis()
+	y := t.costAxis()
 	var drawn []*figure.Panel
 	for _, p := range t.Shown {
-		drawn = append(drawn, t.panel(p, x, y))
+		drawn = append(drawn, t.panel(p, t.speedAxis(p), y))
 	}
 	grid := figure.Arrange(drawn, 2)
 	fig := &figure.Figure{
 		Name: t.name, Heading: figure.Label(t.heading), Reading: t.reading(),
 		Height: figure.RowsHeight(12, len(grid)), Panels: grid, Upward: slices.Repeat([]string{"← less " + t.Cost}, len(grid)),
-		Legend: t.Legend, Notes: t.Notes, Margin: t.margin(),
+		Notes: t.Notes, Margin: t.margin(),
 	}
 	if y.Broken > 0 {
 		fig.Notes = append(fig.Notes, fmt.Sprintf("The axis of errors is broken: what is exact but for the rounding of float32 (%s ≤ %s) stands at its foot.",
 			t.Cost, results.UnitOf(t.Unit).Format(figure.Negligible)))
 	}
 	if len(t.slow) > 0 {
-		fig.Notes = append(fig.Notes, fmt.Sprintf("Not drawn where more than %d times slower than the fastest of the panel: %s.", FarBelow, strings.Join(t.slow, "; ")))
+		fig.Notes = append(fig.Notes, fmt.Sprintf("Not drawn where more than %d times slower than the fastest: %s.", FarBelow, strings.Join(t.slow, ", ")))
 	}
 	return fig
 }
@@ -186,9 +185,9 @@ func (t *Trade) panel(p digest.Panel, x, y figure.Axis) *figure.Panel {
 	return plot
 }
 
-// reading names the front of the last condition.
+// reading names the front of the condition that decides.
 func (t *Trade) reading() string {
-	p := t.Shown[len(t.Shown)-1]
+	p := t.Lead
 	var parts []string
 	for _, q := range front(t.Points[p]) {
 		parts = append(parts, t.pointText(q))

@@ -448,6 +448,16 @@ func (d *Digest) Decisive(all []Panel) []Panel {
 	return some
 }
 
+// Lead is the last condition by which formats are ranked, or the last of all where none is.
+func (d *Digest) Lead(all []Panel) (lead Panel) {
+	for _, some := range [][]Panel{all, d.Decisive(all)} {
+		if len(some) > 0 {
+			lead = some[len(some)-1]
+		}
+	}
+	return lead
+}
+
 // In returns the cases that ran under a condition.
 func In(p Panel, cases []*Case) []*Case {
 	var some []*Case

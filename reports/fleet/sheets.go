@@ -234,8 +234,7 @@ func (f *Fleet) machinesSheet() *doc.Table {
 			return doc.Cell{Text: words.If(ok && !m.Emulated(), results.UnitOf(unit).Format(v))}
 		}
 	}
-	caption := "Reading and multiplying are what the machine did at most with all its threads, when it did nothing else, measured in the same file; " +
-		"noise is its own floor for cases like those above."
+	caption := "Reading and multiplying: at most, with all threads, doing nothing else. Noise: its floor for cases like those above."
 	return words.NewTable("fleet-machines", "Machines", caption, f.Members, []doc.Field[*digest.Member]{
 		{Label: "machine", Text: true, Cell: func(m *digest.Member) doc.Cell {
 			return doc.Cell{Text: m.Name, Remark: words.If(m.Emulated(), "emulated by "+figure.Label(m.Machine.Emulator))}
@@ -353,10 +352,9 @@ func (p *Place) bestCell(best bool) doc.Cell {
 func (f *Fleet) bestCaption(works []*Work) string {
 	text := "Each machine with all its threads"
 	if slices.ContainsFunc(works, func(l *Work) bool { return l.Base != names.BaseModel }) {
-		text += ", cold cache; the time of a format is a geometric mean over the shapes that most machines ran"
+		text += ", cold cache, a geometric mean over shapes"
 	}
-	text += ". The share is of the machine's own roofline: what it could do at most if it only read or only multiplied. " +
-		"Bold is the fastest machine, and each whose intervals meet its own on most shapes. Emulated machines are not ranked."
+	text += ". The share is of its own roofline. Bold: the fastest machine, and those that can't be told from it."
 	if n := len(f.Works); n > len(works) {
 		text += fmt.Sprintf(" The first %d of %d kinds of work: CSV and JSON have all.", len(works), n)
 	}
@@ -389,8 +387,7 @@ func (f *Fleet) codeSheet() *doc.Table {
 			return r.work.PlaceOf(m).codeCell(r.variant)
 		}})
 	}
-	caption := "What share of its machine each variant reaches, on the same work as above: of reading where reading the weights bounds it, and else of multiplying. " +
-		"It is normalised by what the same machine reached in the same rounds, so that it compares code and not machines. Bold is the machine's fastest." + f.acrossText(len(across), len(f.Real()))
+	caption := "The share of what its machine reached in the same rounds, by reading or multiplying alone: it compares code, not machines. Bold is the machine's fastest." + f.acrossText(len(across), len(f.Real()))
 	return words.NewTable("fleet-code", "The same code, as a share of each machine", caption, rows, fields)
 }
 

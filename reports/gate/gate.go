@@ -387,6 +387,14 @@ var gateVerdicts = []struct {
 // mostWorst is how many findings the head of a page names.
 const mostWorst = 6
 
+// mostListed is how many findings of a verdict a page has that it does not draw.
+const mostListed = 600
+
+// listedText says how many of a list a page has; "" if it has all.
+func listedText(all int) string {
+	return words.If(all > mostListed, fmt.Sprintf("These are %d of %d: CSV has all.", mostListed, all))
+}
+
 // inTable reports whether a finding needs no picture.
 func (g *report) inTable(f gate.Finding) bool {
 	return (f.Exact || !drawable(f)) && g.profileOf(f) == nil
@@ -442,11 +450,11 @@ func (g *report) group(v gate.Verdict, about string, folded bool, left *int) *do
 		}
 	}
 	if len(exact) > 0 {
-		s.Add(words.NewTable(s.ID+"-exact", "Exact values", "Values that no process changes: they need no statistics.", exact, g.fields()))
+		s.Add(words.NewTable(s.ID+"-exact", "Exact values", words.Sentences("No process changes them: they need no statistics.", listedText(len(exact))), exact[:min(len(exact), mostListed)], g.fields()))
 	}
 	s.Add(drawn...)
 	if len(more) > 0 {
-		s.Add(words.NewTable(s.ID+"-more", "Not drawn", fmt.Sprintf("A page draws %d values, the worst.", mostDrawn), more, g.fields()))
+		s.Add(words.NewTable(s.ID+"-more", "Not drawn", words.Sentences(fmt.Sprintf("A page draws %d values, the worst.", mostDrawn), listedText(len(more))), more[:min(len(more), mostListed)], g.fields()))
 	}
 	return s
 }

@@ -18,10 +18,7 @@ import (
 func init() {
 	drawings.Add(charts.Chart[report]{
 		Order: 6, Name: "error-speed", Heading: "Error against speed",
-		About: "Right is faster, down is more accurate; both are geometric means over shapes. All formats and activation schemes are here: variants of a format and scheme " +
-			"whose errors are equal, as those of all integer variants are to the last bit, share a point, that of the fastest. The error is that against the exact product of " +
-			"the same weights, so it is what rounding the activations costs; the dotted lines are what that rounding costs alone, whatever computes. Bits are those of a packed " +
-			"weight, scales and padding included. Ringed points on the dashed front are beaten in one respect only by giving up the other.",
+		About:   "Right is faster, down is more accurate, and nothing beats the ringed points in both. Variants of equal error share a point, that of the fastest.",
 		Figures: paretoFigures,
 	})
 }
@@ -64,14 +61,8 @@ func (d report) errorSpeed() *charts.Trade {
 			t.Yardsticks = roundingAlone(cases)
 			t.Notes = yardstickNotes(t.Yardsticks)
 		}
-		for _, f := range families {
-			if slices.ContainsFunc(t.Shown, func(p digest.Panel) bool {
-				return slices.ContainsFunc(t.Points[p], func(q charts.Point) bool { return q.Series == marks[f.Title()] })
-			}) {
-				t.Legend = append(t.Legend, figure.LegendEntry{Label: figure.Label(f.Title()), Glyph: figure.Glyph(marks[f.Title()], 4)})
-			}
-		}
 		if len(t.Shown) > 0 {
+			t.Lead = d.Lead(t.Shown)
 			return t
 		}
 	}

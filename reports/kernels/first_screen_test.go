@@ -57,8 +57,8 @@ func TestNamesStayInTheirPanels(t *testing.T) {
 		}
 	}
 	parts, _ := charts.Draw(report{digest.Of(reportstest.Set(t, []byte(text.String())))}.errorSpeed()).Split()
-	if len(parts) != 3 {
-		t.Fatalf("%d parts, want two panels and a legend", len(parts))
+	if len(parts) != 2 {
+		t.Fatalf("%d parts, want two panels", len(parts))
 	}
 	for _, f := range parts {
 		svg, err := f.SVG()

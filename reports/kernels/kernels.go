@@ -135,7 +135,7 @@ func caseSections(d *digest.Digest) []*doc.Section {
 		}
 		cases := d.OfBase(base)
 		t := digest.CaseTable([]*digest.Member{{Digest: d}}, base, max(left, digest.LeastRows))
-		t.Caption = words.Sentences(count.Of(len(cases), "case")+". Medians with 95% confidence intervals; ±? stands where there are too few samples for one, or it spans a factor of ten, and nothing where there is but one.",
+		t.Caption = words.Sentences(count.Of(len(cases), "case")+". Medians with 95% intervals; ±? says that the samples are too few for one.",
 			words.If(len(t.Rows) < len(cases), "These are the first "+strconv.Itoa(len(t.Rows))+": onebit report --format csv prints all."), words.SignsText(digest.SignsOf(cases)), digest.AboveText(cases))
 		left -= len(t.Rows)
 		all = append(all, (&doc.Section{ID: "table-" + strconv.Itoa(len(all)+1), Heading: base + " table", Only: doc.Page | doc.Markdown}).Add(t))

@@ -17,10 +17,7 @@ import (
 func init() {
 	drawings.Add(charts.Chart[report]{
 		Order: 10, Name: "latency", Heading: "Latency by variant",
-		About: "Each row is a variant, fastest on top. The mark is the median time of one operation, each thin stroke a sample. The bar with caps is where the median of the next " +
-			"run is expected within minutes, with a chance of 95 %; where only one process was measured, it is the 95 % interval of that process's median, and the next run may lie " +
-			"outside. Panels of one shape or test share their axis, which is logarithmic where the times differ much; left is faster. It ends where a variant takes many times " +
-			"as long as the fastest: values beyond stand at its edge, with an arrow.",
+		About:   "Left is faster. The bar with caps holds the next run's median; each thin stroke is a sample.",
 		Figures: latencyFigures,
 	})
 }
@@ -70,7 +67,7 @@ func latencyFigure(d report, f *digest.Family, tasks []*digest.Task) *figure.Fig
 	for _, t := range tasks {
 		rows, cut := d.latencyPanels(t, digest.Panels(f.Cases), names)
 		if cut && fig.Notes == nil {
-			fig.Notes = []string{beyondAxis}
+			fig.Notes = []string{fmt.Sprintf("→: more than %d times as long as the fastest.", muchSlower)}
 		}
 		fig.Panels = append(fig.Panels, rows...)
 		if len(tasks) > 1 {
@@ -87,8 +84,6 @@ func latencyFigure(d report, f *digest.Family, tasks []*digest.Task) *figure.Fig
 // muchSlower is how many times the fastest's time a variant may take and still have its place on the
 // axis: those beyond would squeeze all that matter.
 const muchSlower = 12
-
-var beyondAxis = fmt.Sprintf("→ beyond the axis: it ends at %d times the fastest of each panel, so that slower variants leave room for the others.", muchSlower)
 
 // latencyPanels draws the conditions of one task, on a common axis; cut says that some lie beyond it.
 func (d report) latencyPanels(t *digest.Task, conditions []digest.Panel, names []string) (rows [][]*figure.Panel, cut bool) {
@@ -156,10 +151,9 @@ func fastestFirst(names []string, cases []*digest.Case) {
 	digest.SortBy(names, func(name string) (float64, bool) { return words.Geomean(times[name]) })
 }
 
-// latencyReading says who is fastest under the last condition, which is that of most threads.
+// latencyReading says who is fastest under the condition that decides.
 func (d report) latencyReading(t *digest.Task) string {
-	all := d.Measured(digest.Panels(t.Cases))
-	s, ok := d.Rank(t, all[len(all)-1])
+	s, ok := d.Rank(t, d.Lead(digest.Panels(t.Cases)))
 	if !ok {
 		return "Nothing was timed."
 	}

@@ -61,7 +61,7 @@ func (d report) rankingTable(m *matrix, top int) *doc.Table {
 	}{{results.GPUTime, 3}, {results.TokenRate, 0}, {results.PctRoof, 1}, {results.NMSE, 2}, {results.KLD, 2}, {results.Perplexity, 2}, {results.WeightRate, 5}, {results.PackedBytes, 6}} {
 		fields = append(fields, doc.Field[ranked]{Label: u.name, Drop: u.drop, Cell: func(r ranked) doc.Cell { return doc.Cell{Text: digest.ValueOf(r.c(), u.name)} }})
 	}
-	t := words.NewTable("rankings-"+m.base, m.base+": the fastest variants", words.Sentences("Medians; the share of the roof is of what reading alone reached in the same round. A tie can't be told from the best.", digest.AboveText(casesOf(rows))), rows, fields)
+	t := words.NewTable("rankings-"+m.base, m.base+": the fastest variants", words.Sentences("Medians. A tie can't be told from the best.", digest.AboveText(casesOf(rows))), rows, fields)
 	t.Sortable = true
 	return t
 }
@@ -75,8 +75,7 @@ func casesOf(rows []ranked) []*digest.Case {
 }
 
 // summaryText says what a summary's columns are.
-const summaryText = "Each row names the variant that is the fastest, or tied with it, most often; its speed-up is the geometric " +
-	"mean over the shapes, its rates are medians. Each shape and variant is in the HTML, Markdown and CSV reports."
+const summaryText = "A row names the variant that is the fastest, or tied with it, most often over the shapes. Each shape is in the page, and in CSV."
 
 // summaryTable has a row for each section and condition.
 func (d report) summaryTable(m *matrix) *doc.Table {

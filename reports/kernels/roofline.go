@@ -21,10 +21,7 @@ import (
 func init() {
 	drawings.Add(charts.Chart[report]{
 		Order: 20, Name: "roofline", Heading: "Roofline",
-		About: "Across: multiply-adds per byte of packed weights, a property of the format and its layout. Up: multiply-adds per second, higher is faster. The roof is what reading " +
-			"alone allows: the read bandwidth measured in the same rounds, over as many bytes, with as many threads and from the same cache. Each layout " +
-			"has its own: the slanted stroke of its colour above its point. A point at half its stroke is the 50 % of roof that the tables give: it stands at its median share of the roof of the same round. " +
-			"Points close to the roof wait for memory; computing limits those far below it. Named are the points that none beats which reads as few bytes; the others are grey.",
+		About:   "Up is faster. A slanted stroke is what reading the weights alone allows: points near theirs wait for memory, and points far below compute. Those that nothing beats have names.",
 		Figures: rooflineFigures,
 	})
 }
@@ -248,7 +245,7 @@ func (r *roofline) reading() string {
 func (r *roofline) notes() []string {
 	var notes []string
 	if len(r.slow) > 0 {
-		notes = append(notes, fmt.Sprintf("Not drawn where more than %d times slower than the fastest of the panel: %s.", charts.FarBelow, strings.Join(r.slow, ", ")))
+		notes = append(notes, fmt.Sprintf("Not drawn where more than %d times slower than the fastest: %s.", charts.FarBelow, strings.Join(r.slow, ", ")))
 	}
 	for _, p := range r.shown {
 		if slices.ContainsFunc(r.points[p], func(q rooflinePoint) bool { return q.share > 100 }) {

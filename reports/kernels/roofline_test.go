@@ -80,7 +80,7 @@ func TestRooflineOwnRoof(t *testing.T) {
 			}
 		}
 	}
-	if notes := strings.Join(r.notes(), " "); !strings.Contains(notes, "20 times slower than the fastest of the panel: slow.") {
+	if notes := strings.Join(r.notes(), " "); !strings.Contains(notes, "20 times slower than the fastest: slow.") {
 		t.Errorf("what is not drawn is not said: %q", notes)
 	}
 }

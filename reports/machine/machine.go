@@ -196,7 +196,7 @@ func (r *report) sheets() []*doc.Table {
 	return slices.DeleteFunc(all, func(s *doc.Table) bool { return s == nil })
 }
 
-const spreadText = "± is the interval in which the next run's median is expected."
+const spreadText = "± holds the next run's median."
 
 var rateUnits = map[string]string{names.ReadAccess: results.ReadRate, names.WriteAccess: results.WriteRate, names.CopyAccess: results.CopyRate}
 
@@ -213,8 +213,7 @@ func (r *report) bandwidthSheet() *doc.Table {
 			}
 		}
 	}
-	return r.sheet("bandwidth", "Bandwidth", "Bytes per second by level, all threads together. Each thread has half of its core's own cache, and its part of half of the last one. "+
-		"A copy counts what it reads and what it writes. "+spreadText,
+	return r.sheet("bandwidth", "Bandwidth", "All threads together; a copy counts what it reads and what it writes. "+spreadText,
 		[]string{"level", "access", "pages"}, rows, r.columns(r.keys(names.BaseBandwidth, names.Threads), threadsText))
 }
 
@@ -238,7 +237,7 @@ func (r *report) latencySheet() *doc.Table {
 		rows = append(rows, machineRow{[]string{sizeText(n)}, name, results.NsPerOp})
 	}
 	columns := r.columns(r.keys(names.BaseLatency, names.Pages), func(p string) string { return p + " pages" })
-	return r.sheet("latency", "Latency", "Time of a load that waits for the one before it, in random order over so many bytes. "+spreadText, []string{"bytes"}, rows, columns)
+	return r.sheet("latency", "Latency", "A load waits for the one before it, in random order. "+spreadText, []string{"bytes"}, rows, columns)
 }
 
 func (r *report) peakSheet() *doc.Table {
@@ -252,7 +251,7 @@ func (r *report) peakSheet() *doc.Table {
 			rows = append(rows, machineRow{[]string{kind, isa}, name, results.OpRate})
 		}
 	}
-	return r.sheet("peaks", "Multiply-adds", "Multiply-adds per second in registers, by instruction set, all threads together; and how many each thread does in a cycle of its clock. "+spreadText,
+	return r.sheet("peaks", "Multiply-adds", "In registers, all threads together; in a cycle, of each thread. "+spreadText,
 		[]string{"type", "instructions"}, rows, r.columns(r.keys(names.BaseDotPeak, names.Threads), threadsText))
 }
 
@@ -358,7 +357,7 @@ func (r *report) statesSheet() *doc.Table {
 			return doc.Cell{Text: results.UnitOf(row.unit).Format(row.states[i].Center)}
 		}
 	}
-	return words.NewTable("states", "Near and far", "The machine was in two states while these were measured: its threads near each other and far apart, as a cache line's round trip tells.", rows, []doc.Field[statesRow]{
+	return words.NewTable("states", "Near and far", "The machine was in two states, as a cache line's round trip tells: its threads near each other, and far apart.", rows, []doc.Field[statesRow]{
 		{Label: "machine", Text: true, Cell: func(row statesRow) doc.Cell { return doc.Cell{Text: row.machine.Name} }},
 		{Label: "what", Text: true, Cell: func(row statesRow) doc.Cell { return doc.Cell{Text: row.c.Name.Full} }},
 		{Label: "near", Cell: value(0)}, {Label: "round trip", Cell: trip(0)},

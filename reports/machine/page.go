@@ -164,7 +164,7 @@ func (r *report) roundTrips() *doc.Section {
 				return doc.Cell{Text: strconv.FormatFloat(v, 'f', 0, 64), Shade: v / max(longest, 1e-9)}
 			}})
 		}
-		section.Add(words.NewTable("round-trips-table", m.Name, "Time in ns in which a cache line goes from one CPU to another and back, by their numbers.", cpus, fields))
+		section.Add(words.NewTable("round-trips-table", m.Name, "Nanoseconds for a cache line from one CPU to another and back.", cpus, fields))
 	}
 	return section
 }
@@ -202,14 +202,14 @@ func (r *report) sweepFigure() *figure.Figure {
 	lines := r.lines(names.BaseBandwidth, names.Threads, results.ReadRate, threadsText, func(n results.Name) bool {
 		return n.Get(names.Access) == names.ReadAccess && n.Get(names.Pages) == pages
 	})
-	return r.sizesFigure("sweep", "Reading, over sizes", "Bytes read per second over how many bytes are read again and again, on "+pages+" pages, all threads together.",
+	return r.sizesFigure("sweep", "Reading, over sizes", "Higher is faster: how many bytes all threads read again and again, on "+pages+" pages.",
 		lines, results.UnitOf(results.ReadRate).Format)
 }
 
 // latencyFigure is how long a load takes, over sizes.
 func (r *report) latencyFigure() *figure.Figure {
 	lines := r.lines(names.BaseLatency, names.Pages, results.NsPerOp, func(p string) string { return p + " pages" }, func(results.Name) bool { return true })
-	return r.sizesFigure("latency-curve", "Latency, over sizes", "Time of a load that waits for the one before, over how many bytes they are from.", lines, results.UnitOf(results.NsPerOp).Format)
+	return r.sizesFigure("latency-curve", "Latency, over sizes", "Lower is faster.", lines, results.UnitOf(results.NsPerOp).Format)
 }
 
 // sizesFigure draws lines over sizes; nil if there are none.
@@ -275,7 +275,7 @@ func (r *report) timeFigures() (out []*figure.Figure) {
 			heading += ": " + m.Name
 		}
 		f := &figure.Figure{Name: fmt.Sprintf("over-time-%d", i+1), Heading: heading, Width: figure.NarrowWidth, Height: 380,
-			Reading: "Above, the frequency of the clock right after each sample; of several threads, their mean. Below, the share of all CPUs' time that others had in the quarter of a second before."}
+			Reading: "Above, the clock after each sample. Below, the share of the CPUs that others had."}
 		top := timePanel("clock frequency", x, [][][2]float64{clock}, results.UnitOf(results.ClockRate).Format, false)
 		bottom := timePanel("share of CPU time", x, [][][2]float64{others, stolen}, results.UnitOf(results.StolenShare).Format, true)
 		f.Panels = [][]*figure.Panel{{top}, {bottom}}

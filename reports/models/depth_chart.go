@@ -18,8 +18,7 @@ import (
 func init() {
 	drawings.Add(charts.Chart[*report]{
 		Order: 2, Name: "depth", Heading: "Speed against depth",
-		About: "Across: how many tokens the model has read before the test begins. Attention reads the keys and values of all of them, so a long " +
-			"text is slower; the steeper the line, the dearer.",
+		About:   "Attention reads the keys and values of all tokens before: the steeper the line falls, the dearer a long text is.",
 		Figures: depthFigures,
 	})
 }

@@ -17,8 +17,7 @@ import (
 func init() {
 	drawings.Add(charts.Chart[*report]{
 		Order: 6, Name: "error-depth", Heading: "Error against depth",
-		About: "The error of each block against the reference engine, on a logarithmic axis. Isolated: the block got the reference's own input, so this is " +
-			"what it adds by itself. Accumulated: it got the variant's own stream, so this is what has come together. Variants that compute the same numbers share a line.",
+		About:   "Isolated: each block gets the reference's input, and shows what it adds by itself. Accumulated: it gets the variant's own stream. Lower is better.",
 		Figures: errorDepthFigures,
 	})
 }

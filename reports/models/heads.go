@@ -33,5 +33,4 @@ func (d *report) headSheet(m *model) *doc.Table {
 	return words.NewTable(figure.FileName("heads", m.name), m.title("output heads"), headCaption, m.heads, fields)
 }
 
-const headCaption = "The output head of the file, without an error by definition, and the heads that the flag --head would make of it: tried on a few " +
-	"tokens with rows of it. Its time is that of one token; decoding is what it would come to. Errors are those of its logits against the file's head."
+const headCaption = "The file's output head, and those that --head would make of it: times of one token, errors of the logits against the file's head."

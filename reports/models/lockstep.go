@@ -199,7 +199,7 @@ func perplexityChange(c *digest.Case) string {
 }
 
 func errorCaption(m *model) string {
-	text := "Against the reference engine: dequantized weights, sums in float64."
+	text := "Against the reference engine, in float64."
 	for _, c := range m.logits {
 		n := c.Name.Get(names.Tokens)
 		if n == "" {
@@ -211,7 +211,7 @@ func errorCaption(m *model) string {
 		}
 		text += "."
 		if c.Name.Get(names.Weights) == names.RandomWeights {
-			text += " The weights are random: the divergence ranks activation schemes and finds faults, but is not a trained model's."
+			text += " The weights are random: the divergence ranks activation schemes, and is no trained model's."
 		}
 		break
 	}

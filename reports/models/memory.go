@@ -15,8 +15,7 @@ import (
 func init() {
 	drawings.Add(charts.Chart[*report]{
 		Order: 3, Name: "memory", Heading: "Peak memory by phase",
-		About: "Each bar is the peak of a process that did nothing but this test. Its file part is pages of the mapped model, which the system can take " +
-			"back and read again; its anonymous part is the program's own: packed weights, KV cache, buffers. Both are of the moment of the peak, so they add up to it, but for what no look caught.",
+		About:   "Shorter is better. Pages of the mapped file are the system's to take back; anonymous memory is the program's own.",
 		Figures: memoryFigures,
 	})
 }

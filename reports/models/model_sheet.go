@@ -78,15 +78,10 @@ func (d *report) runSheet(m *model, runs []*run) *doc.Table {
 			return errorCell(m.logitsOf(r), unit)
 		}})
 	}
-	return words.NewTable(figure.FileName("model", m.name), m.title("speed and memory"), words.Sentences(runCaption, words.If(slices.Contains(d.Units, results.PlanBytes), planCaption), digest.AboveText(m.cases())), runs, fields)
+	return words.NewTable(figure.FileName("model", m.name), m.title("speed and memory"), words.Sentences(runCaption, digest.AboveText(m.cases())), runs, fields)
 }
 
-const runCaption = "Medians with their 95% confidence intervals; variants are in the order of their decode speed. Bold is the best of its column for that number of " +
-	"threads, or tied with it. Memory is the peak of the test that held most, which is named. Its parts are those of that moment: anonymous, the program's own, and " +
-	"file, pages of the mapped model. It is measured with most threads only."
-
-// planCaption is about the column of plans, where there is one.
-const planCaption = "Planned is what models.Plan said of that test beforehand, which counts neither the program nor its tokenizer."
+const runCaption = "Fastest first. Bold: the best of its column with as many threads, or tied with it. Memory is the peak of the test that is named."
 
 // testFields are the columns of a test.
 func (d *report) testFields(t *digest.Task, lead bool, number int) []doc.Field[*run] {

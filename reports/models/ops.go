@@ -19,8 +19,7 @@ import (
 func init() {
 	drawings.Add(charts.Chart[*report]{
 		Order: 4, Name: "ops", Heading: "Time by operation",
-		About: "Where the time of one token, or one prompt, goes: each bar is cut at its operations, the dearest first. The second kind of figure takes the " +
-			"blocks apart: equal blocks should look alike, one that does not was disturbed or is not equal.",
+		About:   "A bar is cut at its operations, the dearest first. Blocks of one shape should look alike: one that does not was disturbed.",
 		Figures: opsFigures,
 	})
 }

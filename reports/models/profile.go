@@ -165,8 +165,7 @@ func profileSheet(m *model, p *profile, variants []string) *doc.Table {
 			return doc.Cell{Text: words.Time(sum.ns), Remark: strings.TrimSpace(words.Percent(sum.ns/total) + " " + sum.rateText())}
 		}})
 	}
-	caption := fmt.Sprintf("Time per %s by operation, summed over %s and what is outside them; its share; and the weights read per second, where it reads any. "+
-		"Measured in a pass of its own, for looking at the clock costs time too: the last line is what the test took without.", p.per(), count.Of(len(p.blocks), "block"))
+	caption := fmt.Sprintf("Time per %s, summed over %s and what is outside them; its share; the weights read per second. The last line is without looking at the clock.", p.per(), count.Of(len(p.blocks), "block"))
 	return words.NewTable(figure.FileName("ops", m.name, p.title()), m.title("time by operation, "+p.title()), caption,
 		append(slices.Clone(p.ops), rowTotal, rowTimed), fields)
 }

@@ -111,8 +111,7 @@ func (d *report) textsSheet(m *model) *doc.Table {
 	return words.NewTable(figure.FileName("texts", m.name), m.title("several texts at once"), textsCaption, rows, fields)
 }
 
-const textsCaption = "Texts that are decoded together, a token of each in a pass, which reads the weights once. Text i holds i tokens more than the first; " +
-	"each is held to the bit to what it is alone."
+const textsCaption = "Texts decoded together read the weights once a pass. Each is equal to the bit to what it is alone."
 
 // draftsSheet shows what drafts give on real texts; nil if none were measured.
 func (d *report) draftsSheet(m *model) *doc.Table {
@@ -134,5 +133,4 @@ func (d *report) draftsSheet(m *model) *doc.Table {
 	return words.NewTable(figure.FileName("drafts", m.name), m.title("drafts on real texts"), draftsCaption, rows, fields)
 }
 
-const draftsCaption = "The model goes on greedily from a real text, without drafts and with those of tokens that the text has said before: the text is the same, " +
-	"only the passes are fewer."
+const draftsCaption = "The model goes on greedily from a real text: with drafts the text is the same, and the passes are fewer."

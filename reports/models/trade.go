@@ -14,8 +14,7 @@ import (
 func init() {
 	drawings.Add(charts.Chart[*report]{
 		Order: 5, Name: "trade", Heading: "The cost of speed in memory and error",
-		About: "Right is faster, down is better: less memory, or less error. A model's converted heads stand beside it. Variants whose errors are equal share a point, that of the " +
-			"fastest. Ringed points are beaten in one respect only by giving up the other.",
+		About:   "Right is faster, down is less memory or error, and nothing beats the ringed points in both. Variants of equal error share a point, that of the fastest.",
 		Figures: tradeFigures,
 	})
 }
@@ -84,6 +83,7 @@ func (d *report) tradeOf(group []*model, name, what, unit string, cost func(*mod
 		}
 		t.Add(p, points)
 	}
+	t.Lead = d.Lead(t.Shown)
 	return t
 }
 

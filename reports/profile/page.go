@@ -118,7 +118,7 @@ func profileFirst(p *profiles.Profile, t *profiles.Test, ops []profiles.Operatio
 	slices.SortStableFunc(byTime, func(a, b profiles.Operation) int { return cmp.Compare(b.Time.Center, a.Time.Center) })
 	byTime = byTime[:min(len(byTime), mostOperations)]
 	if len(ops) > 0 {
-		first.Table = words.NewTable("where-"+t.Name(), "Where the time of a "+t.Unit()+" goes", "The dearest operations, summed over the blocks; the line is the interval. Each is bound by the ceiling that it meets first.",
+		first.Table = words.NewTable("where-"+t.Name(), "Where the time of a "+t.Unit()+" goes", "Summed over the blocks; the line is the interval. An operation is bound by the ceiling that it meets first.",
 			byTime, operationFields(t, byTime)[:firstFields])
 	}
 	return first
@@ -244,8 +244,8 @@ func operationFields(t *profiles.Test, ops []profiles.Operation) []doc.Field[pro
 			return doc.Cell{Text: words.If(of(o) > 0, results.UnitOf(unit).Format(of(o)))}
 		}}
 	}
-	bounded := func(label string, cell func(op) doc.Cell) doc.Field[op] {
-		return doc.Field[op]{Label: label, Cell: func(o op) doc.Cell {
+	bounded := func(label, about string, cell func(op) doc.Cell) doc.Field[op] {
+		return doc.Field[op]{Label: label, About: about, Cell: func(o op) doc.Cell {
 			if o.Bound.Name == "" {
 				return doc.Cell{}
 			}
@@ -260,8 +260,8 @@ func operationFields(t *profiles.Test, ops []profiles.Operation) []doc.Field[pro
 		{Label: "bound by", Text: true, Drop: 1, Cell: func(o op) doc.Cell {
 			return doc.Cell{Text: o.Bound.Name, Remark: words.If(o.Bound.Name != "", "at "+words.Percent(o.OfBound()))}
 		}},
-		bounded("at bound", func(o op) doc.Cell { return doc.Cell{Text: words.Seconds(o.Bound.Seconds)} }),
-		bounded("could be won", func(o op) doc.Cell { return doc.Cell{Text: words.Seconds(o.Won)} }),
+		bounded("at bound", "the least time that the machine's ceilings allow", func(o op) doc.Cell { return doc.Cell{Text: words.Seconds(o.Bound.Seconds)} }),
+		bounded("could be won", "the time beyond that", func(o op) doc.Cell { return doc.Cell{Text: words.Seconds(o.Won)} }),
 		positive("reads", "weights, or keys and values", results.PackedBytes, func(o op) float64 { return o.PerUnit(o.Bytes) }),
 		positive("read rate", "", results.WeightRate, func(o op) float64 { return o.PerSecond(o.Bytes) }),
 		positive("multiply-adds", "", results.OpRate, func(o op) float64 { return o.PerSecond(o.MACs) }),
@@ -270,7 +270,7 @@ func operationFields(t *profiles.Test, ops []profiles.Operation) []doc.Field[pro
 
 func operationSheet(t *profiles.Test, ops []profiles.Operation) *doc.Table {
 	return words.NewTable("operations-"+t.Name(), "Operations, by what could be won",
-		fmt.Sprintf("Per %s, summed over the blocks; medians of %s with 95 %% intervals. At bound is the least time that the machine's ceilings allow.", t.Unit(), count.Of(len(t.Passes), "round")),
+		fmt.Sprintf("Per %s, summed over the blocks; medians of %s with 95 %% intervals.", t.Unit(), count.Of(len(t.Passes), "round")),
 		ops, operationFields(t, ops))
 }
 
@@ -295,7 +295,7 @@ func countSheet(t *profiles.Test, counted []profiles.OperationCount, units []str
 		}
 		return doc.Cell{Text: fmt.Sprintf("%.2f", n)}
 	}})
-	caption := fmt.Sprintf("Per %s, in user mode, by all threads; medians of passes of their own, without what reading the counters takes.", t.Unit())
+	caption := fmt.Sprintf("Per %s, in user mode, by all threads: medians of passes of their own.", t.Unit())
 	return words.NewTable("counted-"+t.Name(), "What was counted", caption, counted, fields)
 }
 
@@ -322,7 +322,7 @@ func threadSheet(t *profiles.Test, filter profiles.Filter) *doc.Table {
 			return doc.Cell{Text: words.Seconds(all[i][a].Center), Remark: figureSpread(all[i][a]), Shade: all[i][a].Center / whole}
 		}})
 	}
-	return words.NewTable("threads-"+t.Name(), "What each thread does", caption+"Per "+t.Unit()+". Dispatch of another thread than 0 is its ramp-up, wait the tail in which others still work.", threads, fields)
+	return words.NewTable("threads-"+t.Name(), "What each thread does", caption+"Per "+t.Unit()+".", threads, fields)
 }
 
 var activityAbout = map[profiles.Activity]string{
@@ -353,7 +353,7 @@ func turnSheet(t *profiles.Test, ops []profiles.Operation) *doc.Table {
 	part := func(label string, of func(profiles.Turn) float64) doc.Field[row] {
 		return doc.Field[row]{Label: label, Cell: func(r row) doc.Cell { return doc.Cell{Text: words.Seconds(of(r.turn))} }}
 	}
-	return words.NewTable("turns-"+t.Name(), "In a dispatch", "How the threads spend a dispatch of each operation that they share: the mean of all.", rows, []doc.Field[row]{
+	return words.NewTable("turns-"+t.Name(), "In a dispatch", "The mean dispatch of each operation that threads share.", rows, []doc.Field[row]{
 		{Label: "operation", Text: true, Group: true, Cell: func(r row) doc.Cell { return doc.Cell{Text: r.op} }},
 		{Label: "thread", Text: true, Cell: func(r row) doc.Cell { return doc.Cell{Text: r.threads} }},
 		part("begin", func(t profiles.Turn) float64 { return t.Begin }), part("quantize", func(t profiles.Turn) float64 { return t.Quantize }),
@@ -363,7 +363,7 @@ func turnSheet(t *profiles.Test, ops []profiles.Operation) *doc.Table {
 
 func whatIfSheet(all []profiles.WhatIf) *doc.Table {
 	type what = profiles.WhatIf
-	return words.NewTable("what-if", "What if", "Change of the time of a token: measured in pairs of passes, with a 95 % interval, or computed from the bounds where it was not measured.", all, []doc.Field[what]{
+	return words.NewTable("what-if", "What if", "Measured in pairs of passes, or computed from the bounds.", all, []doc.Field[what]{
 		{Label: "what if", Text: true, Cell: func(x what) doc.Cell { return doc.Cell{Text: x.Name} }},
 		{Label: "time of a token", Cell: func(x what) doc.Cell {
 			if f := x.Believed(); !math.IsNaN(f.Center) {
@@ -408,7 +408,7 @@ func memorySheet(m *profiles.Memory) *doc.Table {
 	fields = append(fields,
 		doc.Field[string]{Label: "shared", About: "with other processes, after the last phase", Cell: func(o string) doc.Cell { return size(last.Part(o).Shared) }},
 		doc.Field[string]{Label: "reserved", About: "addresses, after the last phase", Cell: func(o string) doc.Cell { return size(last.Part(o).Reserved) }})
-	return words.NewTable("memory-owners", "Resident memory by owner", "At the end of each phase; the owners add up to what the system tells in one number.", append(owners, all), fields)
+	return words.NewTable("memory-owners", "Resident memory by owner", "At the end of each phase.", append(owners, all), fields)
 }
 
 // mostSegments is how many a page draws quickly, in all threads.

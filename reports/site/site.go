@@ -274,8 +274,7 @@ func (s *site) indexTable() *doc.Table {
 			return doc.Cell{}
 		}
 	}
-	caption := "Per GB/s: tok/s for each GB/s that the same machine read from memory, measured in the same file. " +
-		"A format's tok/s are those of a billion weights whose products take all the time; a model's are its own, when it decodes."
+	caption := "Per GB/s: tok/s for each GB/s that the same machine read from memory; a format's are those of a billion weights."
 	t := words.NewTable("cpus", "By CPU", caption, s.cpus, []doc.Field[*siteCPU]{
 		{Label: "CPU", Text: true, Cell: func(c *siteCPU) doc.Cell { return doc.Cell{Text: c.name} }},
 		{Label: "best format", Text: true, Cell: format(func(p *fleet.Place) doc.Cell { return s.linked(p.Member, doc.Cell{Text: p.Subject}) })},
