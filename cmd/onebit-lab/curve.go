@@ -98,7 +98,7 @@ func (f *curveFlags) run(cmd *cobra.Command) (err error) {
 	return drawCurveFigures(f.output, corpus, lm.Groups(outcomes))
 }
 
-// trials makes them all. What was interrupted goes on: the command has no other flags then.
+// trials makes them all. An interrupted one goes on: the command has no other flags then.
 func (f *curveFlags) trials(cmd *cobra.Command, series *lm.Series) (outcomes []*lm.Outcome, err error) {
 	trials := f.comparison.Trials()
 	for i, trial := range trials {

@@ -130,8 +130,8 @@ func (f *benchFlags) useless() []string {
 	return modelsFlags
 }
 
-// register adds the flags. Those of the other suite are hidden: bench says
-// whose they are, and finds the suite's name behind them.
+// register adds the flags. The other suite's are hidden: bench says whose they
+// are, and finds the suite's name behind them.
 func (f *benchFlags) register(flags *pflag.FlagSet) {
 	usual := "all but kernels of the formats of heads and embeddings, and models in pure Go"
 	acts := "activation schemes f32, q8_row, q8_128, q8_32 (default: each format's own"

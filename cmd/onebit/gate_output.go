@@ -88,7 +88,7 @@ func (r *gateRecord) read() (*gate.Results, error) {
 	return gatepage.Read(r.folder.path())
 }
 
-// profiles is the folder of profiles. Those of an earlier gate are removed.
+// profiles is the folder of profiles, without those of an earlier gate.
 func (r *gateRecord) profiles() (string, error) {
 	if r.folder == nil {
 		return filepath.Join(r.temp, gate.ProfilesFolder), nil
@@ -141,8 +141,8 @@ func (f *gateFlags) reserve(target gate.Target) time.Duration {
 	return min(time.Duration(f.profiles)*profileTime, f.budget/10)
 }
 
-// profile profiles what became slower, of a gate that came to its end. What
-// cannot be profiled is a warning: the verdict stands.
+// profile profiles the slower benchmarks of a gate that came to its end. A failure
+// is a warning: the verdict stands.
 func (f *gateFlags) profile(cmd *cobra.Command, r *gate.Report, target gate.Target, record *gateRecord) []gate.Profile {
 	profiler, ok := target.(gate.Profiler)
 	if !ok || r.Unfinished != "" {

@@ -21,8 +21,8 @@ type headChoice struct {
 	NMSE           float64 `json:"nmse"`
 }
 
-// Trying heads takes about as long as so many tokens, and more than such a time
-// nobody waits for at the end of a text.
+// Trying heads takes about as long as headTokens, and is left out where that is more
+// than headTime at the end of a text.
 const (
 	headTokens    = 12
 	headTokensMin = 8

@@ -145,7 +145,7 @@ func (f *profileFlags) runKernel(cmd *cobra.Command) (err error) {
 	return errors.Join(err, f.publishKernel(cmd, p.Kernel, res, file))
 }
 
-// runStudies measures a profile's suite. What fails is an error.
+// runStudies measures a profile's suite. A study that fails is an error.
 func runStudies(cmd *cobra.Command, host sysinfo.Host, suite bench.Suite, out io.Writer, more ...results.Setting) (*results.Set, error) {
 	command := commandLine(slices.Concat([]string{"profile"}, cmd.Flags().Args(), arguments(cmd.Flags()))...)
 	more = append(more, results.Setting{Key: "commit", Value: build.This().Commit}, results.Setting{Key: "command", Value: command})

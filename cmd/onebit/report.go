@@ -104,7 +104,7 @@ func labelledFile(arg string) (results.File, error) {
 	return results.File{Path: path, Label: name}, nil
 }
 
-// recordInto also writes results that make the report again. Those of a measurement stay: there is no second copy.
+// recordInto also writes results that make the report again. A measurement's results stay: there is no second copy.
 func recordInto(cmd *cobra.Command, dir string, d *doc.Document, force bool, side reports.Sidecar) error {
 	path := filepath.Join(dir, resultsName)
 	if _, err := os.Lstat(path); err == nil {

@@ -162,8 +162,8 @@ func (f *runFlags) run(cmd *cobra.Command, path string) (err error) {
 	return runErr
 }
 
-// suggested is the sampler that was asked for, or the one that the model's file suggests
-// where nobody said how tokens are drawn, which is told.
+// suggested is the sampler of the flags, or without any the one that the model's file
+// suggests, with a note.
 func (f *runFlags) suggested(cmd *cobra.Command, en *openModel, asked *models.Sampler) (*models.Sampler, error) {
 	flags := cmd.Flags()
 	if flags.Changed("temp") || flags.Changed("repeat-penalty") {
@@ -231,8 +231,8 @@ func (f *runFlags) check(cmd *cobra.Command) (*models.Sampler, error) {
 	return sampler, nil
 }
 
-// speculator returns what drafts the text; nil if nobody asked for one, or if the
-// model cannot take a draft back, which is told.
+// speculator returns the flag's, which drafts the text; nil without the flag, or, with a
+// note, if the model cannot take a draft back.
 func (f *runFlags) speculator(cmd *cobra.Command, en *openModel) *models.Speculator {
 	if f.speculate == 0 {
 		return nil
@@ -309,7 +309,7 @@ func (f *runFlags) layout(t *tokenizer.Tokenizer, notes io.Writer) (*arch.Chat, 
 	return chat, nil
 }
 
-// openContext is the room for a text whose length nobody said.
+// openContext is the room for a text of any length.
 const openContext = 4096
 
 // session makes room for the prompt and what is to follow.

@@ -33,8 +33,8 @@ func TempFolder() (dir string, remove func() error, err error) {
 	return "", nil, fmt.Errorf("a temporary folder: %w", err)
 }
 
-// removeAbandoned removes the folders of gates whose lock nobody holds. What
-// cannot be removed is another user's.
+// removeAbandoned removes the folders of gates whose lock nobody holds. A folder
+// that cannot be removed is another user's.
 func removeAbandoned() {
 	locks, _ := filepath.Glob(filepath.Join(os.TempDir(), tempPrefix+"*", lockName)) // a bad pattern finds nothing
 	for _, path := range locks {
