@@ -64,7 +64,7 @@ func paragraphs(p ...string) string { return strings.Join(p, "\n\n") }
 func newBench() *cobra.Command {
 	cmd := benchVerb{
 		use:     "bench [kernels|models|all]",
-		short:   "Measure every kernel variant or whole models, and write a report",
+		short:   "Measure kernel variants or whole models, and write a report",
 		example: "  onebit bench --short\n  onebit bench --filter '/format:(q1_0_g128 OR i2_s) /threads:1'",
 		long: paragraphs("Measure every kernel variant that runs here (kernels, the default), whole models\n"+
 			"(models), or both (all): speed, memory and numeric error. These flags are those of\n"+

@@ -17,7 +17,7 @@ type historyFlags struct {
 	filter    string
 	unit      string
 	repo      string
-	threshold float64
+	threshold percentFlag
 	alpha     float64
 	shuffles  int
 	seed      uint64
@@ -60,7 +60,8 @@ is done.
 	flags.StringVar(&f.filter, "filter", "", "read only benchmarks that match `EXPR`, such as .name:Sort")
 	flags.StringVar(&f.unit, "unit", "time", "time, all (of known direction), or `UNITS` such as B/op,allocs/op")
 	flags.StringVar(&f.repo, "repo", "", "order commits as the git repository in `DIR` has them, and count those between")
-	flags.Float64Var(&f.threshold, "threshold", 0, thresholdUsage)
+	flags.Var(&f.threshold, "threshold", thresholdUsage)
+	flags.Lookup("threshold").DefValue = "" // every change matters
 	flags.Float64Var(&f.alpha, "alpha", 0.05, "`CHANCE` of any false change")
 	flags.IntVar(&f.shuffles, "shuffles", 0, "count false alarms in `N` histories of the same points in random order")
 	flags.Uint64Var(&f.seed, "seed", 1, "`SEED` of the random orders")
@@ -79,8 +80,6 @@ func (f *historyFlags) check() error {
 	switch {
 	case f.csv && f.json:
 		return cli.Usagef("--csv and --json exclude each other")
-	case !(f.threshold >= 0 && f.threshold < 1000):
-		return cli.Usagef("--threshold %v: give a percentage of 0 or more", f.threshold)
 	case !(f.alpha >= 1e-6 && f.alpha <= 0.5):
 		return cli.Usagef("--alpha %v: give a chance from 0.000001 to 0.5", f.alpha)
 	case f.shuffles < 0 || f.shuffles > mostShuffles:
@@ -120,7 +119,7 @@ func (f *historyFlags) run(cmd *cobra.Command, dir string) error {
 	if err != nil {
 		return fmt.Errorf("looking for changes: %w", err)
 	}
-	view := historypage.View{History: read, Trends: found, Least: f.threshold / 100, Options: how}
+	view := historypage.View{History: read, Trends: found, Least: f.threshold.Fraction(), Options: how}
 	if f.repo != "" {
 		if view.Between, err = read.Between(ctx, history.Repository{Dir: f.repo}, found); err != nil {
 			return err
