@@ -312,11 +312,11 @@ func TestSelect(t *testing.T) {
 	}
 	for _, u := range s.Unavailable {
 		if u.Err == nil {
-			t.Errorf("%s is unavailable without a reason", u.Case.Name)
+			t.Errorf("%s is unavailable without a reason", u.Name)
 		}
 	}
 	for _, u := range s.Unavailable {
-		if n := results.ParseName(u.Case.Name); n.Get("act") != "" && !strings.HasPrefix(n.Get("variant"), names.Metal) {
+		if n := results.ParseName(u.Name); n.Get("act") != "" && !strings.HasPrefix(n.Get("variant"), names.Metal) {
 			if err := s.Select("/variant:" + n.Get("variant")); err == nil || !strings.Contains(err.Error(), "needs avx2") && !strings.Contains(err.Error(), "needs neon") {
 				t.Errorf("%s on a machine without features: %v, want what it needs", n.Get("variant"), err)
 			}

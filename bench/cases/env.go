@@ -56,20 +56,21 @@ func cold(host sysinfo.Host) sysinfo.Bytes {
 	return max(coldCaches*lastLevelCache(host), coldLeast)
 }
 
-// setCold chooses coldBytes as large as they should be and memory allows, where
-// so many layouts of a matrix rotate at once, and warns of less.
+// setCold chooses coldBytes where so many layouts of a matrix rotate at once.
 func (r *env) setCold(host sysinfo.Host, layouts int) {
+	r.coldBytes = int(r.roomToMiss(host, layouts, "cache=cold rotates", "over"))
+}
+
+// roomToMiss is as many bytes as it takes to miss the caches, or as memory allows for
+// one of so many, with a warning of what is done with less.
+func (r *env) roomToMiss(host sysinfo.Host, of int, done, with string) sysinfo.Bytes {
 	want, llc := cold(host), lastLevelCache(host)
-	bytes := want
-	if room := memoryRoom(host) / sysinfo.Bytes(max(layouts, 1)); bytes > room {
-		bytes = room
+	bytes := min(want, memoryRoom(host)/sysinfo.Bytes(max(of, 1)))
+	if bytes < want {
+		r.warn(fmt.Sprintf("%s %s %v and not %s %v, for which memory has no room. The last-level cache has %v: %s",
+			done, with, bytes, with, want, llc, coldMeaning(bytes, llc)))
 	}
-	r.coldBytes = int(bytes)
-	if bytes == want {
-		return
-	}
-	r.warn(fmt.Sprintf("cache=cold rotates over %v and not over %v, for which memory has no room. The last-level cache has %v: %s",
-		bytes, want, llc, coldMeaning(bytes, llc)))
+	return bytes
 }
 
 // coldMeaning says what figures of so many bytes are, which are fewer than they

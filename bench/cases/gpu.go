@@ -109,15 +109,10 @@ func (s *stint) Probe() []results.Metric {
 // Emulator names what plays the device of one of the suite's cases, whose times
 // say nothing then; "" if all are this machine's.
 func (s *Suite) Emulator() string {
-	onGPU := false
-	for _, c := range s.Cases {
-		onGPU = onGPU || names.OnGPU(results.ParseName(c.Name))
+	for _, l := range List([]*Suite{s}) {
+		if l.Unavailable == "" && names.OnGPU(results.ParseName(l.Name)) {
+			return s.home.gpuEmulator()
+		}
 	}
-	for _, st := range s.Studies {
-		onGPU = onGPU || names.OnGPU(results.ParseName(st.Name))
-	}
-	if !onGPU {
-		return ""
-	}
-	return s.home.gpuEmulator()
+	return ""
 }

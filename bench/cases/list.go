@@ -14,7 +14,7 @@ func List(suites []*Suite) (all []names.Listed) {
 			all = append(all, c)
 		}
 		for _, u := range s.Unavailable {
-			c := names.NewListed(u.Case.Name)
+			c := names.NewListed(u.Name)
 			c.Unavailable = u.Err.Error()
 			all = append(all, c)
 		}

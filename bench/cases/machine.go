@@ -79,7 +79,7 @@ func (opt *MachineOptions) check() error {
 func (s *Suite) unavailableSetting() []results.Setting {
 	var texts []string
 	for _, u := range s.Unavailable {
-		texts = append(texts, u.Case.Name+": "+u.Err.Error())
+		texts = append(texts, u.Name+": "+u.Err.Error())
 	}
 	if texts == nil {
 		return nil
@@ -105,28 +105,17 @@ const (
 	shortStep  = 4
 )
 
-// chooseSizes chooses as large sizes as memory allows, and warns of less than
-// they should be.
+// chooseSizes chooses as large sizes as memory allows.
 func (m *machine) chooseSizes() {
-	// Of the sizes of a sweep each has memory of its own.
-	want, room := cold(m.Host), memoryRoom(m.Host)/2
-	bytes := min(want, room)
+	bytes := int(m.roomToMiss(m.Host, 2, "memory is measured", "with")) // of the sizes of a sweep each has memory of its own
 	step := sweepStep
 	if m.Short {
 		step = shortStep
 	}
-	for n := leastSweep; n <= int(bytes); n *= step {
+	for n := leastSweep; n <= max(bytes, leastSweep); n *= step {
 		m.sizes = append(m.sizes, n)
 	}
-	if len(m.sizes) == 0 {
-		m.sizes = []int{leastSweep}
-	}
-	m.largest = max(int(bytes)&^(roofline.LineBytes-1), leastSweep)
-	if bytes < want {
-		llc := lastLevelCache(m.Host)
-		m.warn(fmt.Sprintf("memory is measured with %v and not with %v, for which it has no room. The last-level cache has %v: %s",
-			bytes, want, llc, coldMeaning(bytes, llc)))
-	}
+	m.largest = max(bytes&^(roofline.LineBytes-1), leastSweep)
 }
 
 // lacks says why memory can't be on pages of a kind; nil if it can.

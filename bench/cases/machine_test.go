@@ -98,7 +98,7 @@ func TestMachineSaysWhatItCannotMeasure(t *testing.T) {
 		"Latency/pages=huge":   "transparent huge pages are off",
 		"Bandwidth/access=read/level=l3/pages=small/threads=1": "no such cache",
 	} {
-		i := slices.IndexFunc(s.Unavailable, func(u Unavailable) bool { return u.Case.Name == name })
+		i := slices.IndexFunc(s.Unavailable, func(u Unavailable) bool { return u.Name == name })
 		if i < 0 || !strings.Contains(s.Unavailable[i].Err.Error(), reason) {
 			t.Errorf("%s is not unavailable, %s", name, reason)
 		}
@@ -108,7 +108,7 @@ func TestMachineSaysWhatItCannotMeasure(t *testing.T) {
 	}
 	for _, k := range roofline.DotKernels(roofline.Int8, ^cpu.Set(0)) {
 		missing := slices.ContainsFunc(s.Unavailable, func(u Unavailable) bool {
-			return u.Case.Name == names.DotPeak{Type: names.Int8, ISA: k.Name}.String()
+			return u.Name == names.DotPeak{Type: names.Int8, ISA: k.Name}.String()
 		})
 		if missing == (k.Requires == 0) {
 			t.Errorf("%s is unavailable: %v, on a machine without features", k.Name, missing)

@@ -105,13 +105,9 @@ func (m *matvec) Verify(ctx context.Context) ([]results.Metric, error) {
 			return nil, err
 		}
 	}
-	metrics := []results.Metric{{Unit: results.PackTime, Value: float64(m.packed.time.Nanoseconds())}}
-	if !m.group.again {
-		errors, err := m.group.errors(m.y, refs)
-		if err != nil {
-			return nil, err
-		}
-		metrics = append(metrics, errors...)
+	metrics, err := m.group.metrics(m.packed.time, m.y, refs)
+	if err != nil {
+		return nil, err
 	}
 	if peak, ok := m.group.peak(ctx, m.variant); ok {
 		metrics = append(metrics, results.Metric{Unit: results.PeakRSS, Value: float64(peak)})

@@ -156,12 +156,8 @@ func (m *gpuMatvec) Verify(ctx context.Context) ([]results.Metric, error) {
 			return nil, err
 		}
 	}
-	metrics := []results.Metric{{Unit: results.PackTime, Value: float64(m.packTime.Nanoseconds())}}
-	if m.group.again {
-		return metrics, ctx.Err()
-	}
-	found, err := m.group.errors(y, refs)
-	return append(metrics, found...), errors.Join(err, ctx.Err())
+	metrics, err := m.group.metrics(m.packTime, y, refs)
+	return metrics, errors.Join(err, ctx.Err())
 }
 
 // fewAdditions is how many kernelTolerance is for.

@@ -65,15 +65,6 @@ func (g *group) prepare() error {
 	return nil
 }
 
-// exactProduct is the float64 product with x.
-func (g *group) exactProduct() ([]float64, error) {
-	var err error
-	if g.exact == nil {
-		g.exact, err = g.reference(g.x)
-	}
-	return g.exact, err
-}
-
 // reference is kernels.Reference over all rows, shared among threads.
 func (g *group) reference(x []float32) ([]float64, error) {
 	const rows = 64
@@ -144,16 +135,29 @@ func (r *schemeRefs) equal(y []float32) error {
 	return nil
 }
 
+// metrics returns what packing took and, unless another process does, the errors of a
+// right result against the float64 product.
+func (g *group) metrics(packing time.Duration, y []float32, refs *schemeRefs) ([]results.Metric, error) {
+	out := []results.Metric{{Unit: results.PackTime, Value: float64(packing.Nanoseconds())}}
+	if g.again {
+		return out, nil
+	}
+	found, err := g.errors(y, refs)
+	return append(out, found...), err
+}
+
 // errors returns a result's errors against the float64 product.
 func (g *group) errors(y []float32, refs *schemeRefs) ([]results.Metric, error) {
-	exact, err := g.exactProduct()
-	if err != nil {
-		return nil, err
+	var err error
+	if g.exact == nil {
+		if g.exact, err = g.reference(g.x); err != nil {
+			return nil, err
+		}
 	}
-	total := deviation.Of(y, exact)
+	total := deviation.Of(y, g.exact)
 	return []results.Metric{
 		{Unit: results.NMSE, Value: total.NMSE()},
-		{Unit: results.ActNMSE, Value: deviation.Of(refs.exact, exact).NMSE()},
+		{Unit: results.ActNMSE, Value: deviation.Of(refs.exact, g.exact).NMSE()},
 		{Unit: results.KernelNMSE, Value: deviation.Of(y, refs.exact).NMSE()},
 		{Unit: results.MaxAbsErr, Value: total.MaxAbs},
 	}, nil

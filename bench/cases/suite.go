@@ -66,7 +66,7 @@ type home interface {
 
 // An Unavailable is a case that can't run on this machine.
 type Unavailable struct {
-	Case bench.Case // has a name only
+	Name string
 	Err  error
 }
 
@@ -207,7 +207,7 @@ func (s *Suite) addForeign(name func(variant string) string) {
 }
 
 func (s *Suite) unavailable(name string, err error) {
-	s.Unavailable = append(s.Unavailable, Unavailable{bench.Case{Name: name}, err})
+	s.Unavailable = append(s.Unavailable, Unavailable{name, err})
 }
 
 // wants reports whether the suite covers v's scheme. The reference is the
@@ -259,32 +259,18 @@ func (e *UnavailableError) Error() string { return e.Cases[0].Err.Error() }
 func (e *UnavailableError) Unwrap() error { return e.Cases[0].Err }
 
 func (s *Suite) filterUnavailable(expr string) []Unavailable {
-	var all bench.Suite
-	for _, u := range s.Unavailable {
-		all.Cases = append(all.Cases, u.Case)
-	}
-	kept, err := all.Filter(expr)
+	matches, err := results.Matcher(expr)
 	if err != nil {
-		return nil // none matches; a wrong filter is reported for the cases
+		return nil // a wrong filter is reported for the cases
 	}
-	matching := make(map[string]bool)
-	for _, c := range kept.Cases {
-		matching[c.Name] = true
-	}
-	return slices.DeleteFunc(slices.Clone(s.Unavailable), func(u Unavailable) bool { return !matching[u.Case.Name] })
+	return slices.DeleteFunc(slices.Clone(s.Unavailable), func(u Unavailable) bool { return !matches(u.Name) })
 }
 
 // Names are those of the cases, the studies and what is unavailable: what a
 // filter can choose from.
 func (s *Suite) Names() (all []results.Name) {
-	for _, c := range s.Cases {
-		all = append(all, results.ParseName(c.Name))
-	}
-	for _, st := range s.Studies {
-		all = append(all, results.ParseName(st.Name))
-	}
-	for _, u := range s.Unavailable {
-		all = append(all, results.ParseName(u.Case.Name))
+	for _, l := range List([]*Suite{s}) {
+		all = append(all, results.ParseName(l.Name))
 	}
 	return all
 }
