@@ -32,8 +32,8 @@ are named may be false (Benjamini and Hochberg). Errors and bytes, which are com
 are named when they differ at all. In onebit's repository, go doc ./bench/noise CompareRuns has the
 formula and its limits, and docs/measurements/noise.md how often it is right.
 
-A file is a results.txt, the output of go test -bench, or what llama-bench, Google
-Benchmark or hyperfine wrote; it may be written label=FILE. The exit status is 0
+A file is a results.txt, the output of go test -bench, or that of llama-bench, Google
+Benchmark or hyperfine; it may be written label=FILE. The exit status is 0
 whatever differs; it is 1 for files without measurements, without a case in common,
 or of two machines, which onebit report shows side by side.`,
 		Args: func(_ *cobra.Command, args []string) error {

@@ -25,8 +25,8 @@ func newImport() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import FILE",
 		Short: "Turn another program's results into a results file",
-		Long: `Read what another benchmark program wrote and write it in the Go benchmark format,
-so that onebit's report and compare, and benchstat, take it. FILE may be - for
+		Long: `Read the results of another benchmark program and write them in the Go benchmark format,
+so that onebit's report and compare, and benchstat, take them. FILE may be - for
 standard input. These are known, by their content:
 
 ` + strings.Join(kinds, "\n") + `

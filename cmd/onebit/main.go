@@ -67,7 +67,7 @@ Data goes to standard output, progress and warnings to standard error. The exit 
   onebit bench --short
   onebit run -p "func NewReader("`
 	var version bool
-	root.Flags().BoolVar(&version, "version", false, "say which onebit this is")
+	root.Flags().BoolVar(&version, "version", false, "print which onebit this is")
 	otherwise := root.RunE
 	root.RunE = func(cmd *cobra.Command, args []string) error {
 		if version && len(args) == 0 {

@@ -34,8 +34,8 @@ func newModels() *cobra.Command {
 		Use:   "models [RESULTS…]",
 		Short: "List the published models that run here, and how fast",
 		Long: `List every published model in every format that it is published in: how fast it
-would decode and take in a prompt of 512 tokens on this machine, with what error, in how
-much memory, and what to type to run it. Nothing is downloaded.
+would decode and take in a prompt of 512 tokens on this machine, its error and memory,
+and the command that runs it. Nothing is downloaded.
 
 This machine is measured for ten to twenty seconds: how fast it reads memory, and products
 of two shapes in each format. docs/models.md has predictions beside measurements.

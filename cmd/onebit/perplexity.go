@@ -38,7 +38,7 @@ func newPerplexity() *cobra.Command {
 	var f perplexityFlags
 	cmd := &cobra.Command{
 		Use:   "perplexity [MODEL] -f TEXT",
-		Short: "How well a model predicts a text, and how far kernels change it",
+		Short: "Measure how well a model predicts a text, and kernel error",
 		Long: `Measure the perplexity of a text by llama.cpp's protocol, which the output names: the
 text is cut into windows of --ctx tokens that do not overlap, and the second half of
 each is scored. With --stride, windows are --ctx + stride/2 tokens long, begin every

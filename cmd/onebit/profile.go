@@ -57,10 +57,10 @@ func newProfile() *cobra.Command {
 		Use:   "profile [MODEL]",
 		Short: "Tell where a token's time or a kernel's cycles go, and why",
 		Long: `Take a prompt and decode tokens, several times over, and time every operation of
-every block: what each thread does meanwhile (quantize, multiply, wait …), the bytes
-and multiply-adds, the ceiling of this machine that bounds the operation, and what
-could be won, the most first. Every other pass runs without observation, so that the
-run itself says what observing costs.
+every block: the activities of each thread (quantize, multiply, wait …), the bytes
+and multiply-adds, the ceiling of this machine that bounds the operation, and the
+time to win, the most first. Every other pass runs without observation, so that the
+run itself says how much observing costs.
 
 MODEL is a GGUF or .cellm file or a Hugging Face directory. Without one, a model of
 --preset is made on the spot, with random weights, which are as fast as real ones;
@@ -79,13 +79,13 @@ which compare, report and benchstat read, with profile.gob, which report needs
 beside it; trace.json for Perfetto (ui.perfetto.dev) or chrome://tracing; and
 cpu.pprof for go tool pprof, with the labels test, block, op, tensor, activity and
 thread. In onebit's repository,
-go doc ./bench/profile says how the bounds are computed. Ctrl-C ends the run; what was
-measured until then is printed and kept.
+go doc ./bench/profile says how the bounds are computed. Ctrl-C ends the run; the
+measurements until then are printed and kept.
 
 With --kernel, one kernel is looked at down to its instructions: the functions that
-it spends its time in, their hot loop with samples by instruction, what 128 weights
-execute by kind of instruction, the cycles that they take from each level of memory,
-and, where llvm-mca is installed, what bounds the loop. objdump or llvm-objdump
+it spends its time in, their hot loop with samples by instruction, the instructions of
+128 weights by kind, the cycles that they take from each level of memory, and, where
+llvm-mca is installed, the bounds of the loop. objdump or llvm-objdump
 disassembles.
 
   onebit profile --kernel q1_0_g128/avx2 -o kernel`,

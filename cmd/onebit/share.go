@@ -19,9 +19,9 @@ func newShare() *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
 		Use:   "share RESULTS…",
-		Short: "A small file of results that others may see",
-		Long: `Condense results files of one machine to what others choose by, a few kilobytes, in the
-Go benchmark format: the machine and its ceilings, the fastest variant of each format,
+		Short: "Condense results into a small file that others may see",
+		Long: `Condense results files of one machine to the figures that others choose by, a few
+kilobytes in the Go benchmark format: the machine and its ceilings, the fastest variant of each format,
 model and activation scheme with its interval and error, digests of the models, and warnings.
 
 Nothing personal stays in it: no name of a host, no path, no time of a day. Nothing is sent.

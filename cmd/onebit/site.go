@@ -30,7 +30,7 @@ func newSite() *cobra.Command {
 		Long: `Read every .txt file in DIR and the folders in it, and write an index by CPU, format and model
 with the files that it is made of. It opens from its folder, without a server.
 
-A file is taken if it parses, names its CPU, says what the machine reads at most, holds nothing
+A file is taken if it parses, names its CPU, has the machine's rate of reading, holds nothing
 that is faster than that, and is no copy of another. The others are named, and the reason.
 Results of emulated machines stand apart. Whole results files are condensed, as by share.`,
 		Example: "  onebit site results -o site",

@@ -32,8 +32,8 @@ func newVerify() *cobra.Command {
 	var f verifyFlags
 	cmd := &cobra.Command{
 		Use:   "verify MODEL",
-		Short: "Is another engine right? Its answers beside the reference",
-		Long: `Compare what another engine predicted with the reference in float64, and say
+		Short: "Judge another engine by its answers beside the reference",
+		Long: `Compare another engine's predictions with the reference in float64, and say
 whether that engine runs the model right. Its answers come from one of
 
   --logits FILE    llama-perplexity --kl-divergence-base FILE

@@ -13,7 +13,7 @@ func newVersion() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "version",
-		Short:   "Say which onebit this is: version, commit, Go, platform",
+		Short:   "Print which onebit this is: version, commit, Go, platform",
 		Example: "  onebit version --json",
 		Args:    cli.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
