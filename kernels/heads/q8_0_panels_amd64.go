@@ -6,7 +6,6 @@ import (
 	"onebit/internal/aligned"
 	"onebit/kernels"
 	"onebit/kernels/internal/tiles"
-	"unsafe"
 )
 
 // Batches of q8_0 with registers of 32 bytes: panels of 8 columns, which lie in
@@ -100,7 +99,7 @@ func q8LaneRows(m *kernels.Matrix, threads int) int {
 
 // q8LaneScratch is what a thread works in.
 type q8LaneScratch struct {
-	room   [544 + 64]byte
+	room   aligned.Room[[544]byte]
 	y      [q8LanePanels][q8Tile][q8LaneCols]float32
 	scales []float32
 }
@@ -147,12 +146,12 @@ func (k q8Lanes) panels(dst []float32, m *kernels.Matrix, a *kernels.Activations
 	x := a.In(k.order)[first*panelBytes:][:n*panelBytes]
 	scaleFloats := a.Groups * q8LaneCols
 	scales := s.scales[first*scaleFloats:][:n*scaleFloats]
-	room := unsafe.Add(unsafe.Pointer(&s.room), -uintptr(unsafe.Pointer(&s.room))&63)
+	room := s.room.T()
 	tile := func(r int) {
 		w := m.Span(r, r+q8Tile, stride)
 		y := s.y[:n]
 		clear(y)
-		k.kernel(&y[0][0][0], &w[0], stride, &x[0], panelBytes, &scales[0], 4*scaleFloats, blockShift(a.Scheme), blocks, n, (*byte)(room))
+		k.kernel(&y[0][0][0], &w[0], stride, &x[0], panelBytes, &scales[0], 4*scaleFloats, blockShift(a.Scheme), blocks, n, &room[0])
 		for c := first * q8LaneCols; c < min((first+n)*q8LaneCols, a.N); c++ {
 			for i := range q8Tile {
 				dst[c*m.Rows+r+i] = y[c/q8LaneCols-first][i][c%q8LaneCols]

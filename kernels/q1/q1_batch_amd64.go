@@ -7,7 +7,6 @@ import (
 	"onebit/kernels"
 	"onebit/kernels/internal/tiles"
 	"onebit/kernels/quantize"
-	"unsafe"
 )
 
 // Batches take columns in panels of eight: each bit of weight becomes a byte
@@ -22,7 +21,6 @@ const (
 	// q1BatchPanels is how many panels share one expansion of the weights. Their
 	// sums and a block of them stay in the L1 cache.
 	q1BatchPanels = 8
-	q1StripRows   = 2 * bitplanesRows
 )
 
 // q1PanelOrder has whole panels, one after the other, with −Σq of each block.
@@ -39,17 +37,13 @@ var q1PanelOrder = &kernels.Order{
 	},
 }
 
-// q1Scratch is what a call of a panels kernel works in.
+// q1Scratch is what kernels of panels work in.
 type q1Scratch struct {
-	y     [q1BatchPanels * q1PanelColumns * q1StripRows]float32
+	y     [q1BatchPanels * q1PanelColumns * 2 * bitplanesRows]float32
 	codes [(64 + 16) * 64]byte // and, under q8_32, the totals of columns
 }
 
-// q1Room has a q1Scratch at the first cache line, on the stack.
-type q1Room struct {
-	_ q1Scratch
-	_ [64]byte
-}
+var q1Scratches kernels.Scratch[aligned.Room[q1Scratch]]
 
 // q1MatMul is matMul by the panels kernel and, for columns that fill no
 // panel, the kernels for a few columns.
@@ -130,31 +124,33 @@ func q1ScaleStride(a *kernels.Activations) int {
 }
 
 func q1Batch(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1, scaleStep int) {
-	blocks := m.Cols / 128
-	tileBytes := blocks * bitplanesBlock
-	panelBytes := a.Stride / 128 * q1PanelBlock
-	x := a.In(q1PanelOrder)
-
-	var room q1Room
-	scratch := (*q1Scratch)(unsafe.Add(unsafe.Pointer(&room), -uintptr(unsafe.Pointer(&room))&63))
+	blocks, panelBytes := m.Cols/128, a.Stride/128*q1PanelBlock
+	x, scratch := a.In(q1PanelOrder), q1Scratches.Of(a).T()
+	kernel := q1Panels128AVX512VNNI
+	if a.Scheme == kernels.Q8Per32 {
+		kernel = q1Panels32AVX512VNNI
+	}
 	for first := 0; first < len(x)/panelBytes; first += q1BatchPanels {
 		panels := min(q1BatchPanels, len(x)/panelBytes-first)
 		from, columns := first*q1PanelColumns, panels*q1PanelColumns
 		in := x[first*panelBytes:][:panels*panelBytes]
 		scales, scaleStride := q1Scales(a, from, columns), q1ScaleStride(a)
-		for r := r0; r < r1; r += q1StripRows {
-			n := min(2, (r1-r+bitplanesRows-1)/bitplanesRows)
-			data := m.Data[r/bitplanesRows*tileBytes:][:n*tileBytes]
-			next := (n - 1) * tileBytes // 0: the last tile twice
-			y := scratch.y[:columns*q1StripRows]
-			clear(y)
-			// A call through a variable would move the scratch space to the heap.
-			if a.Scheme == kernels.Q8Per32 {
-				q1Panels32AVX512VNNI(&y[0], &data[0], next, &in[0], panelBytes, scales, scaleStride, scaleStep, blocks, panels, &scratch.codes[0])
-			} else {
-				q1Panels128AVX512VNNI(&y[0], &data[0], next, &in[0], panelBytes, scales, scaleStride, scaleStep, blocks, panels, &scratch.codes[0])
-			}
-			tiles.Store(dst, m.Rows, from, columns, r, min(q1StripRows, r1-r), y, q1StripRows, 0)
-		}
+		bitplanesTiles.strips(dst, m, from, columns, r0, r1, scratch.y[:], func(y *float32, data *byte, next int) {
+			kernel(y, data, next, &in[0], panelBytes, scales, scaleStride, scaleStep, blocks, panels, &scratch.codes[0])
+		})
+	}
+}
+
+// strips goes through the rows [r0, r1) two tiles at a time: add adds their products with so many
+// columns, those from one on, to y, which is zero. The second tile lies next bytes behind the
+// first; 0: it is the same once more.
+func (q q1Tiles) strips(dst []float32, m *kernels.Matrix, from, columns, r0, r1 int, y []float32, add func(y *float32, data *byte, next int)) {
+	strip, tileBytes := 2*q.rows, m.Cols/128*q.block
+	y = y[:columns*strip]
+	for r := r0; r < r1; r += strip {
+		n := min(2, (r1-r+q.rows-1)/q.rows)
+		clear(y)
+		add(&y[0], &m.Data[r/q.rows*tileBytes:][:n*tileBytes][0], (n-1)*tileBytes)
+		tiles.Store(dst, m.Rows, from, columns, r, min(strip, r1-r), y, strip, 0)
 	}
 }

@@ -29,10 +29,10 @@ func (q q1Tiles) layout(name string) *kernels.Layout {
 }
 
 // pack packs rows into tiles. Rows behind the last are zero: bits and scales.
-func (q q1Tiles) pack(tiles, rows []byte, blocks int) {
+func (q q1Tiles) pack(to, rows []byte, blocks int) {
 	rowBytes, tileBytes := blocks*q1Block, blocks*q.block
 	for len(rows) > 0 {
-		tile := tiles[:tileBytes]
+		tile := to[:tileBytes]
 		n := min(q.rows, len(rows)/rowBytes)
 		if n == q.rows {
 			q.whole(tile, rows[:n*rowBytes], blocks)
@@ -40,6 +40,6 @@ func (q q1Tiles) pack(tiles, rows []byte, blocks int) {
 			clear(tile)
 			q.part(tile, rows, blocks, n)
 		}
-		tiles, rows = tiles[tileBytes:], rows[n*rowBytes:]
+		to, rows = to[tileBytes:], rows[n*rowBytes:]
 	}
 }
