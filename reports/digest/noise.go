@@ -106,14 +106,6 @@ func (e Extent) Text(format func(float64) string) string {
 	return format(e.Lo) + " to " + format(e.Hi)
 }
 
-// Conditions names a panel within a sentence.
-func Conditions(p Panel) string {
-	if s := p.String(); s != "" {
-		return s
-	}
-	return "all conditions"
-}
-
 // NamesOf lists the variants of cases within a sentence.
 func NamesOf(cases []*Case) string {
 	list := make([]string, len(cases))
@@ -227,44 +219,6 @@ func NewScale(cases []*Case, unit string) doc.Scale {
 // Named is a variant with its mark.
 func (d *Digest) Named(variant string) doc.Cell {
 	return doc.Cell{Text: variant, Mark: doc.MarkOf(d.Marks[variant])}
-}
-
-// warnings lists the run's own warnings and what the header makes doubtful.
-func (d *Digest) warnings() []string {
-	warnings := slices.Clone(d.Results.Warnings)
-	if m := d.Results.Machine(); m.Emulated() {
-		warnings = append(warnings, fmt.Sprintf("These results were taken under emulation, by %s: they say nothing about speed.", m.Emulator))
-	}
-	if len(d.Results.Samples) == 0 {
-		warnings = append(warnings, "The file holds no samples.")
-	}
-	return warnings
-}
-
-// RawText says where the samples are.
-func (d *Digest) RawText() string {
-	return fmt.Sprintf("%s of %s are in the results file, one line each, in the Go benchmark format: benchstat and every tool "+
-		"like it reads them. The same charts are in the folder plots.", count.Of(len(d.Results.Samples), "sample"), count.Of(len(d.Cases), "case"))
-}
-
-// subtitleNames say what a setting is where its value alone would not.
-var subtitleNames = map[string]string{"cpus-usable": "%s CPUs", "l3": "%s L3", "mem-total": "%s memory"}
-
-// subtitle says of the machine what a title does not.
-func (d *Digest) Subtitle(title string) string {
-	var parts []string
-	for _, key := range []string{"cpu", "cpus-usable", "l3", "mem-total", "goos", "goarch", "commit"} {
-		// A value that could not be found out is its reason, which belongs to the list below.
-		v := d.Results.Setting(key)
-		said := slices.Contains(strings.Split(title, " · "), v[:min(len(v), shortCommit)]) || slices.Contains(strings.Split(title, " · "), v)
-		if v != "" && v != "unknown" && !strings.HasPrefix(v, "unavailable") && !said {
-			if named := subtitleNames[key]; named != "" {
-				v = fmt.Sprintf(named, v)
-			}
-			parts = append(parts, v)
-		}
-	}
-	return strings.Join(parts, " · ")
 }
 
 func Measured(cases []*Case, unit string) bool {

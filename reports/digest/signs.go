@@ -7,25 +7,6 @@ import (
 	"onebit/reports/words"
 )
 
-// sign marks the cases whose group raised a doubt while it was measured, and those of a machine in two
-// states.
-func (d *Digest) sign() {
-	doubted := make(map[string]bool)
-	for _, s := range d.Results.Samples {
-		if len(s.Doubts) > 0 {
-			doubted[s.Name.Full] = true
-		}
-	}
-	for _, c := range d.Cases {
-		if doubted[c.Name.Full] {
-			c.Signs = words.DoubtSign
-		}
-		if len(c.Stats[results.NsPerOp].States) > 0 {
-			c.Signs += words.StatesSign
-		}
-	}
-}
-
 // SignsOf are the signs that any of the cases has.
 func SignsOf(cases []*Case) string {
 	all := ""

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -125,4 +126,36 @@ func (d *Digest) areTasks(groups map[string]bool) bool {
 		}
 	}
 	return found == len(groups)
+}
+
+// graveDoubt is what a warning says that may change a verdict.
+var graveDoubt = regexp.MustCompile(`slower|busy|steal|emulat|clock|other processes|faster than|throttled`)
+
+// VerdictDoubts are the warnings that stand beside the verdict; the others follow it.
+func (d *Digest) VerdictDoubts() []string {
+	var grave []string
+	for _, w := range d.Doubts() {
+		if graveDoubt.MatchString(w.Text) {
+			grave = append(grave, w.Text)
+		}
+	}
+	if n := len(grave) - fewGrave; n > 0 {
+		grave = append(grave[:fewGrave], fmt.Sprintf("%d more warnings are as grave.", n))
+	}
+	return grave
+}
+
+// fewGrave is how many warnings a verdict has room for.
+const fewGrave = 2
+
+// warnings lists the run's own warnings and what the header makes doubtful.
+func (d *Digest) warnings() []string {
+	warnings := slices.Clone(d.Results.Warnings)
+	if m := d.Results.Machine(); m.Emulated() {
+		warnings = append(warnings, fmt.Sprintf("These results were taken under emulation, by %s: they say nothing about speed.", m.Emulator))
+	}
+	if len(d.Results.Samples) == 0 {
+		warnings = append(warnings, "The file holds no samples.")
+	}
+	return warnings
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
 
 	"onebit/bench/noise"
 	"onebit/internal/count"
@@ -227,21 +226,6 @@ func (a Axis) text(v float64) string {
 		return number + " " + unit
 	}
 	return number
-}
-
-// RowAt is the position of row i of n, counted from the top.
-func RowAt(i, n int) float64 { return float64(n - 1 - i) }
-
-// addGrid draws lines at the labelled ticks, behind what is added later; those across rows are left out.
-func (p *Panel) addGrid(horizontal bool) {
-	g := plotter.NewGrid()
-	g.Vertical.Color, g.Horizontal.Color = Color(GridRole), Color(GridRole)
-	g.Vertical.Width, g.Horizontal.Width = 0.7, 0.7
-	g.Vertical.Dashes, g.Horizontal.Dashes = nil, nil
-	if !horizontal {
-		g.Horizontal.Color = nil
-	}
-	p.Add(g)
 }
 
 // BareNumber formats a tick; the axis says the unit.

@@ -14,13 +14,10 @@ import (
 	xfont "golang.org/x/image/font"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
-
-	"onebit/internal/term"
 )
 
 // A figure is one drawing: a grid of panels with a common legend. It is drawn the same way to PNG
@@ -57,98 +54,6 @@ const (
 	headingSize = 15
 	pngDPI      = 144
 )
-
-func sans(size vg.Length) font.Font {
-	return font.Font{Typeface: "Liberation", Variant: "Sans", Size: size}
-}
-
-// TextStyle is the style of all text that a figure adds to its panels.
-func TextStyle(r Role) draw.TextStyle {
-	return draw.TextStyle{Color: Color(r), Font: sans(labelSize), Handler: plot.DefaultTextHandler}
-}
-
-// A Panel is a plot in a figure, and what a reader may choose it by.
-type Panel struct {
-	*plot.Plot
-	Threads, Cache, Shape string
-	rows                  []string
-}
-
-// NewPanel returns an empty plot in the report's style.
-func NewPanel(title string) *Panel {
-	p := plot.New()
-	p.BackgroundColor = nil
-	p.Title.Text = title
-	p.Title.Padding = 6
-	p.Title.TextStyle.Font = sans(titleSize)
-	p.Title.TextStyle.Color = Color(Ink)
-	for _, a := range []*plot.Axis{&p.X, &p.Y} {
-		a.LineStyle.Color = Color(Muted)
-		a.Tick.LineStyle.Color = Color(Muted)
-		a.Tick.LineStyle.Width = 0.5
-		a.Tick.Length = 4
-		a.Tick.Label.Font = sans(labelSize)
-		a.Tick.Label.Color = Color(Ink)
-		a.Label.TextStyle.Font = sans(labelSize)
-		a.Label.TextStyle.Color = Color(Muted)
-		a.Label.Padding = 3
-		a.Padding = 4
-	}
-	return &Panel{Plot: p}
-}
-
-// XY has numbers on both axes.
-func (p *Panel) XY(x, y Axis, across string) *Panel {
-	x.Apply(&p.X)
-	y.Apply(&p.Y)
-	p.X.Label.Text = across
-	p.addGrid(true)
-	return p
-}
-
-// Rows has a name for each row, from the top.
-func (p *Panel) Rows(x Axis, names []string) *Panel {
-	x.Apply(&p.X)
-	p.Y.Min, p.Y.Max = -0.6, float64(len(names))-0.4
-	p.rows = names
-	p.Y.Tick.Marker = rowTicks(names, true)
-	p.Y.Tick.Length = 0
-	p.Y.LineStyle.Width = 0
-	p.addGrid(false)
-	return p
-}
-
-// rowTicks label rows; without labels they only make room.
-func rowTicks(names []string, labelled bool) plot.ConstantTicks {
-	ticks := make([]plot.Tick, len(names))
-	for i, name := range names {
-		ticks[i] = plot.Tick{Value: RowAt(i, len(names)), Label: " "}
-		if labelled {
-			ticks[i].Label = Label(name)
-		}
-	}
-	return ticks
-}
-
-// Line draws points and what joins them.
-func (p *Panel) Line(series int, points [][2]float64) {
-	p.Add(Polyline{Points: points, Color: Color(Series(series)), Width: 1.4})
-	for _, q := range points {
-		p.Add(Mark{X: q[0], Y: q[1], Style: Glyph(series, 3)})
-	}
-}
-
-// Arrange puts panels into rows of at most so many.
-func Arrange(panels []*Panel, columns int) [][]*Panel {
-	columns = min(len(panels), columns)
-	var rows [][]*Panel
-	for len(panels) > 0 {
-		row := make([]*Panel, columns)
-		panels = panels[copy(row, panels):]
-		rows = append(rows, row)
-	}
-	return rows
-}
 
 // Names is a legend of names by their marks.
 func Names(names []string, marks map[string]int) []LegendEntry {
@@ -266,43 +171,6 @@ func (f *Figure) Remarks() []string {
 		}
 	}
 	return notes
-}
-
-func linesHeight(lines []string) vg.Length {
-	if len(lines) == 0 {
-		return 0
-	}
-	return vg.Length(len(lines))*noteLine + 8
-}
-
-const textMargin = 8
-
-// wrapped breaks texts between words into lines that fit a figure of some width.
-func wrapped(style draw.TextStyle, texts []string, width vg.Length) []string {
-	var lines []string
-	for _, text := range texts {
-		line := ""
-		for word := range strings.FieldsSeq(text) {
-			longer := strings.TrimSpace(line + " " + word)
-			if line != "" && style.Width(longer) > width-2*textMargin {
-				lines = append(lines, line)
-				longer = word
-			}
-			line = longer
-		}
-		if line != "" {
-			lines = append(lines, line)
-		}
-	}
-	return lines
-}
-
-// drawLines writes lines below each other, from a height downwards.
-func drawLines(c draw.Canvas, style draw.TextStyle, lines []string, top vg.Length) {
-	style.YAlign = draw.YCenter
-	for i, line := range lines {
-		c.FillText(style, vg.Point{X: c.Min.X + textMargin, Y: top - noteLine*(vg.Length(i)+0.5)}, line)
-	}
 }
 
 const legendMark = 16 // room for a mark in front of its label
@@ -436,16 +304,6 @@ func (n FileNames) Unique(name string) string {
 		return n.Unique(fmt.Sprintf("%s-%d", name, n[name]))
 	}
 	return name
-}
-
-// Label makes text from a results file fit to stand in a figure.
-func Label(s string) string {
-	const longest = 60
-	runes := []rune(term.Text(s))
-	if len(runes) > longest {
-		runes = append(runes[:longest-1], '…')
-	}
-	return string(runes)
 }
 
 // RowsHeight is the height of panels with n rows each, stacked.

@@ -3,6 +3,7 @@ package figure
 import (
 	"cmp"
 	"hash/fnv"
+	"image/color"
 	"io"
 	"math"
 	"slices"
@@ -73,14 +74,9 @@ func (s Shape) path(radius vg.Length, at vg.Point) vg.Path {
 	return path
 }
 
-// Square is a legend's entry for a filled area.
-func Square(text string, r Role) LegendEntry {
-	return LegendEntry{text, draw.GlyphStyle{Color: Color(r), Radius: 5, Shape: Shape{corners: 4, Rotation: math.Pi / 4, filled: true}}}
-}
-
 // Marks belong to names, so that a variant or a format looks the same in every chart of every report.
 // A variant's colour says with which instructions it computes, its shape how its weights lie and how the
-// activation is rounded.
+// activation is rounded. A format's colour is that of the letters that its name begins with, such as q or tq.
 var (
 	familyColors = map[string]int{
 		"reference": 7, "scalar": 4, "unrolled": 3,
@@ -91,33 +87,31 @@ var (
 		"": 0, "native": 1, "lookup": 2, "f32": 3, "packed": 4, "int8": 4, "stream": 6, "q8_row": 5, "q8_128": 7, "q8_32": 6, "bench": 7,
 		"simd": 4, "rows": 1, "naive": 3,
 	}
-	FormatOrder = []string{
-		"q1_0_g128", "i2_s", "ternary_u32", "q2_0", "tq2_0", "tq1_0", "i2_s_x4", "q2_0_g128", "i2_s_arm", "q8_0", "q6_k", "f16", "bf16", "f32", "pq2_0", "ptq1_0", "q4_k",
-	}
 )
 
-const MarksCount = 64 // pairs of a colour and a shape
+const marksCount = 64 // pairs of a colour and a shape
 
 // VariantMark is the series of a variant's mark.
 func VariantMark(name string) int {
 	family, layout, _ := strings.Cut(strings.ReplaceAll(name, "-", " "), " ")
 	color, known := familyColors[family]
 	if !known {
-		return Hashed(name) % MarksCount
+		return hashed(name) % marksCount
 	}
 	form, known := layoutShapes[layout]
 	if !known {
-		form = Hashed(layout) % len(Shapes)
+		form = hashed(layout) % len(Shapes)
 	}
 	return lookOf(color, form)
 }
 
+// formSalt is by what the formats of today have a mark each.
+const formSalt = 208
+
 // FormatMark is the series of a format's mark.
 func FormatMark(name string) int {
-	if i := slices.Index(FormatOrder, name); i >= 0 {
-		return i
-	}
-	return Hashed(name) % MarksCount
+	family := name[:len(name)-len(strings.TrimLeft(name, "abcdefghijklmnopqrstuvwxyz"))]
+	return lookOf(hashed(family)%SeriesCount, hashed(name)/formSalt%len(Shapes))
 }
 
 // lookOf is the series of a colour and a shape: the inverse of seriesRole and seriesShape.
@@ -125,7 +119,7 @@ func lookOf(color, form int) int {
 	return color + SeriesCount*((form-color+len(Shapes))%len(Shapes))
 }
 
-func Hashed(name string) int {
+func hashed(name string) int {
 	h := fnv.New32a()
 	_, _ = io.WriteString(h, name) // a hash takes everything
 	return int(h.Sum32() >> 1)
@@ -140,13 +134,31 @@ func AssignMarks(names []string, own func(string) int) map[string]int {
 	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
 	for _, name := range slices.Compact(names) {
 		mark := own(name)
-		for tries := 0; taken[mark] && tries < MarksCount; tries++ {
-			mark = (mark + SeriesCount) % MarksCount
+		for tries := 0; taken[mark] && tries < marksCount; tries++ {
+			mark = (mark + SeriesCount) % marksCount
 			if tries%len(Shapes) == len(Shapes)-1 {
-				mark = (mark + 1) % MarksCount
+				mark = (mark + 1) % marksCount
 			}
 		}
 		marks[name], taken[mark] = mark, true
 	}
 	return marks
+}
+
+// Glyph is the mark of series i.
+func Glyph(i int, radius vg.Length) draw.GlyphStyle {
+	return draw.GlyphStyle{Color: Color(Series(i)), Radius: radius, Shape: SeriesShape(i)}
+}
+
+func strokePath(c draw.Canvas, path vg.Path, color color.Color, width vg.Length) {
+	if len(path) == 0 {
+		return
+	}
+	c.SetLineStyle(draw.LineStyle{Color: color, Width: width})
+	c.Stroke(path)
+}
+
+// Square is a legend's entry for a filled area.
+func Square(text string, r Role) LegendEntry {
+	return LegendEntry{text, draw.GlyphStyle{Color: Color(r), Radius: 5, Shape: Shape{corners: 4, Rotation: math.Pi / 4, filled: true}}}
 }

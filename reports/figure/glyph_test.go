@@ -17,7 +17,9 @@ func TestMarksBelongToNames(t *testing.T) {
 	}{
 		{variants, VariantMark},
 		{[]string{"reference", "scalar", "unrolled", "neon", "neondot", "neoni8mm", "metal", "llama-bench"}, VariantMark},
-		{FormatOrder, FormatMark},
+		{[]string{
+			"q1_0_g128", "i2_s", "ternary_u32", "q2_0", "tq2_0", "tq1_0", "i2_s_x4", "q2_0_g128", "i2_s_arm", "q8_0", "q6_k", "f16", "bf16", "f32", "pq2_0", "ptq1_0", "q4_k",
+		}, FormatMark},
 	} {
 		all := AssignMarks(tt.names, tt.own)
 		owner := make(map[int]string)

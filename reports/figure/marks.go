@@ -542,19 +542,6 @@ func (n Note) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-func strokePath(c draw.Canvas, path vg.Path, color color.Color, width vg.Length) {
-	if len(path) == 0 {
-		return
-	}
-	c.SetLineStyle(draw.LineStyle{Color: color, Width: width})
-	c.Stroke(path)
-}
-
-// Glyph is the mark of series i.
-func Glyph(i int, radius vg.Length) draw.GlyphStyle {
-	return draw.GlyphStyle{Color: Color(Series(i)), Radius: radius, Shape: SeriesShape(i)}
-}
-
 // Dashed is the dash pattern of borders, which are no data.
 var Dashed = []vg.Length{4, 3}
 

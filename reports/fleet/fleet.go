@@ -191,7 +191,7 @@ func lackText(theirs, own []string) string {
 	return fmt.Sprintf("without %s and %d more", lacking[0], len(lacking)-1)
 }
 
-// listWork makes the list of works: models' before those of kernels, and in the order of one machine's own report.
+// listWork makes the list of works: models' before those of kernels, and the smallest formats first.
 func (f *Fleet) listWork() {
 	index := make(map[[2]string]*Work)
 	kinds := make(map[*Work]string)
@@ -210,7 +210,7 @@ func (f *Fleet) listWork() {
 	}
 	slices.SortStableFunc(f.Works, func(a, b *Work) int {
 		return cmp.Or(compareBools(a.Base != names.BaseModel, b.Base != names.BaseModel), words.Compare(a.Base, b.Base),
-			cmp.Compare(formatOrderOf(a), formatOrderOf(b)), cmp.Compare(digest.TestOrder(kinds[a]), digest.TestOrder(kinds[b])), words.Compare(a.Subject, b.Subject))
+			cmp.Compare(a.bytesPerWeight(), b.bytesPerWeight()), cmp.Compare(digest.TestOrder(kinds[a]), digest.TestOrder(kinds[b])), words.Compare(a.Subject, b.Subject))
 	})
 }
 
@@ -222,12 +222,16 @@ func workOf(t *digest.Task) [2]string {
 	return [2]string{t.Base, cmp.Or(t.Subject, t.Title)}
 }
 
-// formatOrderOf is the place of a work's format among those that are known.
-func formatOrderOf(l *Work) int {
-	if i := slices.Index(figure.FormatOrder, l.Subject); i >= 0 {
-		return i
+// bytesPerWeight is the size of a format, infinite where that is unknown and of models.
+func (l *Work) bytesPerWeight() float64 {
+	for _, p := range l.Places {
+		if len(p.Cases) > 0 {
+			if size, ok := p.Over[0].Task.BytesPerWeight(p.Cases[0]); ok {
+				return size
+			}
+		}
 	}
-	return len(figure.FormatOrder)
+	return math.Inf(1)
 }
 
 // tasksOf are a machine's tasks of a work.

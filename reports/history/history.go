@@ -3,7 +3,6 @@ package history
 
 import (
 	"cmp"
-	"context"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -34,23 +33,6 @@ type View struct {
 
 	packages, procs bool   // names alone do not tell benchmarks apart
 	prefix          string // of all packages
-}
-
-func init() {
-	reports.Register(reports.Kind{
-		Name:      "history",
-		Recognise: func(s *reports.Source) bool { return s.Kind() == "history" },
-		Build: func(ctx context.Context, s *reports.Source) (_ *doc.Document, err error) {
-			v := new(View)
-			if err = s.ReadSidecar(v); err != nil {
-				return nil, err
-			}
-			if v.Trends, err = v.History.Trends(ctx, v.Options); err != nil {
-				return nil, err
-			}
-			return v.Document(), nil
-		},
-	})
 }
 
 // Sidecar has all but the trends, which are found again.

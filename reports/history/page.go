@@ -2,6 +2,7 @@ package history
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"onebit/bench/history"
 	"onebit/bench/results"
 	"onebit/internal/count"
+	"onebit/reports"
 	"onebit/reports/doc"
 	"onebit/reports/figure"
 	"onebit/reports/words"
@@ -246,4 +248,21 @@ func (v *View) addTitles(p *figure.Panel, s history.Series) {
 		}
 		p.Add(figure.Spot{X0: float64(from) - 0.5, X1: float64(to) - 0.5, Y0: math.Inf(-1), Y1: math.Inf(1), Text: title})
 	}
+}
+
+func init() {
+	reports.Register(reports.Kind{
+		Name:      "history",
+		Recognise: func(s *reports.Source) bool { return s.Kind() == "history" },
+		Build: func(ctx context.Context, s *reports.Source) (_ *doc.Document, err error) {
+			v := new(View)
+			if err = s.ReadSidecar(v); err != nil {
+				return nil, err
+			}
+			if v.Trends, err = v.History.Trends(ctx, v.Options); err != nil {
+				return nil, err
+			}
+			return v.Document(), nil
+		},
+	})
 }

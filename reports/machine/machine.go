@@ -3,7 +3,6 @@ package machine
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -21,16 +20,6 @@ import (
 	"onebit/reports/figure"
 	"onebit/reports/words"
 )
-
-func init() {
-	reports.Register(reports.Kind{
-		Name: "machine",
-		Recognise: func(s *reports.Source) bool {
-			return !slices.ContainsFunc(s.Machines, func(r *results.Set) bool { return !reports.IsMachine(r) })
-		},
-		Build: func(_ context.Context, s *reports.Source) (*doc.Document, error) { return machineDocument(s), nil },
-	})
-}
 
 // A machineReport is what every form of a report of machines shows.
 type report struct{ machines []*machineResults }

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -316,4 +317,14 @@ func timePanel(title string, x figure.Axis, series [][][2]float64, format func(f
 		}
 	}
 	return panel
+}
+
+func init() {
+	reports.Register(reports.Kind{
+		Name: "machine",
+		Recognise: func(s *reports.Source) bool {
+			return !slices.ContainsFunc(s.Machines, func(r *results.Set) bool { return !reports.IsMachine(r) })
+		},
+		Build: func(_ context.Context, s *reports.Source) (*doc.Document, error) { return machineDocument(s), nil },
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"onebit/bench/names"
 	"onebit/bench/noise"
@@ -107,4 +108,13 @@ func (d *report) depthVerdict(m *model, s *digest.Ranking) string {
 func (d *report) computedText() string {
 	n := d.Results.Setting(results.ComputedKey)
 	return words.If(n != "", "At most "+n+" of the tokens before a test were computed; behind them their keys and values repeat, which take attention as long as others.")
+}
+
+// depth is that of a case's name; 0 if it has none, or more tokens than can be.
+func depth(c *digest.Case) float64 {
+	v, err := strconv.ParseUint(c.Name.Get(names.Depth), 10, 31)
+	if err != nil {
+		return 0
+	}
+	return float64(v)
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"gonum.org/v1/plot/vg"
 	"onebit/bench/names"
@@ -31,15 +30,6 @@ func depthFigures(d *report) []*figure.Figure {
 		}
 	}
 	return figures
-}
-
-// depth is that of a case's name; 0 if it has none, or more tokens than can be.
-func depth(c *digest.Case) float64 {
-	v, err := strconv.ParseUint(c.Name.Get(names.Depth), 10, 31)
-	if err != nil {
-		return 0
-	}
-	return float64(v)
 }
 
 // deepTests names the tests that ran at several depths.

@@ -90,15 +90,6 @@ func phasesFigure(m *model) *figure.Figure {
 	}
 }
 
-func sum(c *digest.Case, units ...string) float64 {
-	all := 0.0
-	for _, u := range units {
-		v, _ := c.Center(u)
-		all += v
-	}
-	return all
-}
-
 // visibleRest is the least share of a bar that the legend explains.
 const visibleRest = 0.005
 
@@ -139,15 +130,6 @@ func memoryReading(m *model) string {
 		text += fmt.Sprintf("; most: %s, %s", most.Variant, memoryText(most))
 	}
 	return text + "."
-}
-
-// memoryPart is a part of a case's peak; "" where the parts are of another moment and exceed it, as in
-// files of before they were looked at together.
-func memoryPart(c *digest.Case, unit string) string {
-	if c == nil || sum(c, results.AnonBytes, results.FileBytes) > sum(c, results.PeakRSS) {
-		return ""
-	}
-	return digest.ValueOf(c, unit)
 }
 
 func memoryText(c *digest.Case) string {

@@ -7,6 +7,7 @@ import (
 	"onebit/bench/names"
 	"onebit/bench/results"
 	"onebit/reports/digest"
+	"onebit/reports/doc"
 	"onebit/reports/words"
 )
 
@@ -28,63 +29,6 @@ type run struct {
 	variant string
 	panel   digest.Panel
 	cases   map[*digest.Task]*digest.Case
-}
-
-// A modelReport is what results say of whole models.
-type report struct {
-	*digest.Digest
-	models []*model
-}
-
-func newReport(d *digest.Digest) *report {
-	r := &report{Digest: d}
-	r.formModels()
-	return r
-}
-
-// formModels gathers what belongs to each model.
-func (d *report) formModels() {
-	byName := make(map[string]*model)
-	modelOf := func(n results.Name) *model {
-		name := n.Get(names.Model)
-		if byName[name] == nil {
-			byName[name] = &model{name: name}
-			d.models = append(d.models, byName[name])
-		}
-		return byName[name]
-	}
-	for _, t := range d.Tasks {
-		if t.Base == names.BaseModel {
-			m := modelOf(t.Cases[0].Name)
-			m.tests = append(m.tests, t)
-		}
-	}
-	profiled := make(map[*model][]*digest.Case)
-	for _, c := range d.Cases {
-		if c.Variant == "" {
-			continue
-		}
-		switch c.Name.Base {
-		case names.BaseOp:
-			m := modelOf(c.Name)
-			profiled[m] = append(profiled[m], c)
-		case names.BaseLockstep:
-			m := modelOf(c.Name)
-			m.lockstep = append(m.lockstep, c)
-		case names.BaseLogits:
-			m := modelOf(c.Name)
-			m.logits = append(m.logits, c)
-		case names.BaseHead:
-			m := modelOf(c.Name)
-			m.heads = append(m.heads, c)
-		}
-	}
-	for _, m := range d.models {
-		m.profiles = newProfiles(profiled[m])
-		m.formErrors()
-		m.formRuns()
-	}
-	slices.SortFunc(d.models, func(a, b *model) int { return words.Compare(a.name, b.name) })
 }
 
 // formRuns makes the rows of the model's table: most threads first, and of one number of threads the
@@ -238,4 +182,65 @@ func ceilingOf(c *digest.Case) (rate float64, ok bool) {
 		}
 	}
 	return 0, false
+}
+
+// speedOf is a test's rate, or its time where it makes no tokens.
+func speedOf(c *digest.Case) doc.Cell {
+	if c == nil {
+		return doc.Cell{}
+	}
+	for _, unit := range []string{results.TokenRate, results.NsPerOp} {
+		if s, ok := c.Stats[unit]; ok {
+			return doc.Cell{Text: results.UnitOf(unit).Format(s.Center), Remark: s.SpreadText(unit)}
+		}
+	}
+	return doc.Cell{}
+}
+
+// signedSpeed is speedOf with the signs of less trust.
+func signedSpeed(c *digest.Case) doc.Cell {
+	cell := speedOf(c)
+	if cell.Text != "" {
+		cell.Text += c.Signs
+	}
+	return cell
+}
+
+// testLabel names a test for people.
+func testLabel(t *digest.Task) string {
+	switch t.Kind {
+	case names.TTFT:
+		return "first token"
+	case names.Decode:
+		return "decode " + t.Shape
+	case names.Prompt:
+		return "prompt " + t.Shape
+	}
+	return t.Shape
+}
+
+// valueIn is valueOf for a case that may be lacking.
+func valueIn(c *digest.Case, unit string) string {
+	if c == nil {
+		return ""
+	}
+	return digest.ValueOf(c, unit)
+}
+
+// memoryPart is a part of a case's peak; "" where the parts are of another moment and exceed it, as in
+// files of before they were looked at together.
+func memoryPart(c *digest.Case, unit string) string {
+	if c == nil || sum(c, results.AnonBytes, results.FileBytes) > sum(c, results.PeakRSS) {
+		return ""
+	}
+	return digest.ValueOf(c, unit)
+}
+
+func sum(c *digest.Case, units ...string) float64 {
+	all := 0.0
+	for _, u := range units {
+		v, _ := c.Center(u)
+		all += v
+	}
+	return all
 }

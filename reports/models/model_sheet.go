@@ -12,28 +12,6 @@ import (
 	"onebit/reports/words"
 )
 
-// speedOf is a test's rate, or its time where it makes no tokens.
-func speedOf(c *digest.Case) doc.Cell {
-	if c == nil {
-		return doc.Cell{}
-	}
-	for _, unit := range []string{results.TokenRate, results.NsPerOp} {
-		if s, ok := c.Stats[unit]; ok {
-			return doc.Cell{Text: results.UnitOf(unit).Format(s.Center), Remark: s.SpreadText(unit)}
-		}
-	}
-	return doc.Cell{}
-}
-
-// signedSpeed is speedOf with the signs of less trust.
-func signedSpeed(c *digest.Case) doc.Cell {
-	cell := speedOf(c)
-	if cell.Text != "" {
-		cell.Text += c.Signs
-	}
-	return cell
-}
-
 // sheets are the model's tables: speed and memory, error, and where the time goes.
 func (d *report) sheets(m *model) []*doc.Table {
 	var all []*doc.Table
@@ -124,19 +102,6 @@ func (d *report) testFields(t *digest.Task, lead bool, number int) []doc.Field[*
 	return fields
 }
 
-// testLabel names a test for people.
-func testLabel(t *digest.Task) string {
-	switch t.Kind {
-	case names.TTFT:
-		return "first token"
-	case names.Decode:
-		return "decode " + t.Shape
-	case names.Prompt:
-		return "prompt " + t.Shape
-	}
-	return t.Shape
-}
-
 func testAbout(t *digest.Task) string {
 	switch t.Kind {
 	case names.Load:
@@ -195,12 +160,4 @@ func (r *run) most(unit string) string {
 		return ""
 	}
 	return results.UnitOf(unit).Format(e.Hi)
-}
-
-// valueIn is valueOf for a case that may be lacking.
-func valueIn(c *digest.Case, unit string) string {
-	if c == nil {
-		return ""
-	}
-	return digest.ValueOf(c, unit)
 }
