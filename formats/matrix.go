@@ -71,6 +71,14 @@ func (m Matrix) EncodeDigits(digits []int8, from, to int) error {
 // Dequantize writes all rows × cols weights to dst.
 func (m Matrix) Dequantize(dst []float32) error { return m.DequantizeRows(dst, 0, m.Rows) }
 
+// Round writes src to m as Quantize does, and to dst what m holds then: src as rounded.
+func (m Matrix) Round(dst, src []float32) error {
+	if err := m.Quantize(src); err != nil {
+		return err
+	}
+	return m.Dequantize(dst)
+}
+
 // DequantizeRows writes rows [from, to) to dst, which takes (to-from) × cols. It
 // does not allocate. A code without a meaning is an *Error; a scale that is
 // not finite is not looked for here, but by Validate.

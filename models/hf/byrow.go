@@ -81,11 +81,8 @@ func (c *Checkpoint) packRows(data []byte, name string, typ *formats.Type) error
 			if err := checkRow(row); err != nil {
 				return fmt.Errorf("row %d %w", r, err)
 			}
-			if err := dst.Quantize(row); err != nil {
+			if err := dst.Round(packed, row); err != nil {
 				return fmt.Errorf("row %d: %w", r, err)
-			}
-			if err := dst.Dequantize(packed); err != nil {
-				return err
 			}
 			for i, v := range row {
 				if packed[i] != v {

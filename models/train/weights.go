@@ -53,10 +53,7 @@ func (r *rounded) round(l *BitLinear, w []float32, cols int) {
 func roundTrip(t *formats.Type, dst, w []float32, cols int) {
 	m, err := t.NewMatrix(len(w)/cols, cols)
 	if err == nil {
-		err = m.Quantize(w)
-	}
-	if err == nil {
-		err = m.Dequantize(dst)
+		err = m.Round(dst, w)
 	}
 	if err != nil {
 		fillNaN(dst)
@@ -80,11 +77,8 @@ func (l *BitLinear) Pack(t *formats.Type) (*formats.Tensor, error) {
 	}
 	l.Rounded()
 	data := make([]byte, size)
-	if err := t.Matrix(data, l.Out, l.In).Quantize(l.rounded.w); err != nil {
-		return nil, fmt.Errorf("tensor %s: %w", name, err)
-	}
 	back := make([]float32, l.Out*l.In)
-	if err := t.Matrix(data, l.Out, l.In).Dequantize(back); err != nil {
+	if err := t.Matrix(data, l.Out, l.In).Round(back, l.rounded.w); err != nil {
 		return nil, fmt.Errorf("tensor %s: %w", name, err)
 	}
 	for i, w := range l.rounded.w {

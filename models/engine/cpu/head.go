@@ -157,13 +157,10 @@ func (e *Engine) convertRows(dst []byte, to *formats.Type, t *formats.Tensor, fr
 		if err := t.Matrix().DequantizeRows(x, from, from+n); err != nil {
 			return sum, err
 		}
-		if err := part.Quantize(x); err != nil {
+		if err := part.Round(y, x); err != nil {
 			if bad, ok := errors.AsType[*formats.Error](err); ok && bad.Row >= 0 {
 				bad.Row += from
 			}
-			return sum, err
-		}
-		if err := part.Dequantize(y); err != nil {
 			return sum, err
 		}
 		e.vectors.Axpy(y, -1, x)

@@ -330,11 +330,8 @@ func (e *Engine) convert(t *formats.Tensor, to *formats.Type) (*matrix, error) {
 		if err := t.Matrix().DequantizeRows(x, from, from+n); err != nil {
 			return nil, err
 		}
-		if err := part.Quantize(x); err != nil {
+		if err := part.Round(y, x); err != nil {
 			return nil, fmt.Errorf("rows from %d on: %w", from, err)
-		}
-		if err := part.Dequantize(y); err != nil {
-			return nil, err
 		}
 		sum.Add(deviation.Of(y, x))
 	}

@@ -90,11 +90,8 @@ func (w *weight) convert(values []float32, to *formats.Type) ([]float32, error) 
 	if err != nil {
 		return nil, err
 	}
-	if err := m.Quantize(values); err != nil {
-		return nil, err
-	}
 	rounded := make([]float32, len(values))
-	if err := m.Dequantize(rounded); err != nil {
+	if err := m.Round(rounded, values); err != nil {
 		return nil, err
 	}
 	w.Type, w.Error = to, deviation.Of(rounded, values).NMSE()
