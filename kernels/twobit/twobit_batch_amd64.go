@@ -61,13 +61,26 @@ type blockRows struct {
 func (b batch) kernel(from, atOnce int) kernels.Kernel {
 	order := b.order()
 	order.Columns = atOnce
-	return kernels.Kernel{From: from, Order: order, Rows: func(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int) {
+	k := kernels.Kernel{From: from, Order: order, Rows: func(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int) {
 		panels := a.In(order)[a.N*rowOrderLen(a.Stride):]
 		step := b.rowsOf(a.N)
 		for r := r0; r < r1; r += step {
 			b.multiply(dst, m, a, panels, r, min(step, r1-r))
 		}
 	}}
+	if b.rows != nil {
+		k.TaskRows = taskRows
+	}
+	return k
+}
+
+// taskRows is how many rows of m a task packs: whole tiles, or half a tile if threads would go without.
+func taskRows(m *kernels.Matrix, threads int) int {
+	rows := m.Rows / (4 * threads)
+	if rows < tileRows {
+		return tileRows / 2
+	}
+	return max(tileRows, min(rows, kernels.ChunkBytes*m.Rows/len(m.Data))/tileRows*tileRows)
 }
 
 // multiply multiplies a tile with all columns.
