@@ -302,11 +302,15 @@ func (g *report) group(v gate.Verdict, about string, folded bool, left *int) *do
 		}
 	}
 	if len(exact) > 0 {
-		s.Add(words.NewTable(s.ID+"-exact", "Exact values", words.Sentences("No process changes them: they need no statistics.", listedText(len(exact))), exact[:min(len(exact), mostListed)], g.fields()))
+		t := words.NewTable(s.ID+"-exact", "Exact values", words.Sentences("No process changes them: they need no statistics.", listedText(len(exact))), exact[:min(len(exact), mostListed)], g.fields())
+		t.Records = len(exact) > mostDrawn
+		s.Add(t)
 	}
 	s.Add(drawn...)
 	if len(more) > 0 {
-		s.Add(words.NewTable(s.ID+"-more", "Not drawn", words.Sentences(fmt.Sprintf("A page draws %d values, the worst.", mostDrawn), listedText(len(more))), more[:min(len(more), mostListed)], g.fields()))
+		t := words.NewTable(s.ID+"-more", "Not drawn", words.Sentences(fmt.Sprintf("A page draws %d values, the worst.", mostDrawn), listedText(len(more))), more[:min(len(more), mostListed)], g.fields())
+		t.Records = true
+		s.Add(t)
 	}
 	return s
 }

@@ -14,10 +14,20 @@ import (
 // topFunctions is how many functions of a profile a short report names.
 const topFunctions = 5
 
+// mostInText is how many findings a terminal shows, and fewInText how many of those that are more.
+const mostInText, fewInText = 40, 12
+
 // inText is what text shows of the findings and of the profiles.
 func (g *report) inText() []*doc.Section {
 	s := &doc.Section{ID: "findings", Only: doc.Terminal | doc.Markdown}
-	s.Add(words.NewTable("", "", "", g.notable(), g.fields()))
+	list := g.notable()
+	whole := words.NewTable("", "", "", list, g.fields())
+	if len(list) > mostInText {
+		whole.Only = doc.Markdown
+		s.Add((&doc.Section{Only: doc.Terminal}).Add(words.NewTable("", "", "", list[:fewInText], g.fields()),
+			doc.Text{Words: fmt.Sprintf("and %d more: the page and --json have all", len(list)-fewInText)}))
+	}
+	s.Add(whole)
 	if n := len(g.Findings) - len(g.notable()); n > 0 {
 		s.Add(doc.Text{Words: fmt.Sprintf("not shown: %s of other units that are the same or not judged", count.Of(n, "value"))})
 	}
