@@ -95,22 +95,35 @@ func suite(t testing.TB, opt Options) *Suite {
 	return s
 }
 
-// TestEveryVariantIsMeasured runs all of the suite on a small shape.
-func TestEveryVariantIsMeasured(t *testing.T) {
-	drawn := require.Draw(t, 8, formats.Types())
-	s := suite(t, Options{Sources: Synthetic(drawn, []formats.Shape{{Rows: 32, Cols: 512}}, 1), Activations: kernels.Schemes()})
+// ran measures a suite and reads back what it wrote.
+func ran(t *testing.T, r bench.Runner, s bench.Suite) *results.Set {
+	t.Helper()
 	var out bytes.Buffer
-	r := bench.Runner{Count: 1, Time: 50 * time.Microsecond}
-	if _, err := r.Run(t.Context(), bench.Suite{Cases: s.Cases}, &out); err != nil {
+	if _, err := r.Run(t.Context(), s, &out); err != nil {
 		t.Fatal(err)
 	}
 	res, err := results.Read(&out, "results.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
+	return res
+}
+
+// measured is what ran returns where nothing fails.
+func measured(t *testing.T, r bench.Runner, s bench.Suite) *results.Set {
+	t.Helper()
+	res := ran(t, r, s)
 	for _, f := range res.Failures {
 		t.Errorf("%s: %s", f.Name.Full, f.Reason)
 	}
+	return res
+}
+
+// TestEveryVariantIsMeasured runs all of the suite on a small shape.
+func TestEveryVariantIsMeasured(t *testing.T) {
+	drawn := require.Draw(t, 8, formats.Types())
+	s := suite(t, Options{Sources: Synthetic(drawn, []formats.Shape{{Rows: 32, Cols: 512}}, 1), Activations: kernels.Schemes()})
+	res := measured(t, bench.Runner{Count: 1, Time: 50 * time.Microsecond}, bench.Suite{Cases: s.Cases})
 	for _, v := range kernels.Variants() {
 		if v.Available() != nil || !slices.Contains(drawn, v.Format) {
 			continue

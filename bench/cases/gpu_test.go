@@ -1,7 +1,6 @@
 package cases
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"runtime"
@@ -48,7 +47,7 @@ func TestGPUKernels(t *testing.T) {
 	if err := s.Select("/variant:(" + strings.Join(metal.KernelNames(), " OR ") + ")"); err != nil {
 		t.Fatal(err)
 	}
-	res := measured(t, s)
+	res := measured(t, bench.Runner{Count: 1, Time: 1}, bench.Suite{Cases: s.Cases, Studies: s.Studies})
 	for _, format := range tested {
 		for _, k := range metal.Kernels(lookup(t, format)[0]) {
 			if _, err := k.Bytes(16, 256); err != nil {
@@ -145,24 +144,6 @@ func TestGPUMissing(t *testing.T) {
 	}
 }
 
-// measured runs a suite's cases once.
-func measured(t *testing.T, s *Suite) *results.Set {
-	t.Helper()
-	var out bytes.Buffer
-	r := bench.Runner{Count: 1, Time: 1}
-	if _, err := r.Run(t.Context(), bench.Suite{Cases: s.Cases, Studies: s.Studies}, &out); err != nil {
-		t.Fatal(err)
-	}
-	res, err := results.Read(&out, "results.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range res.Failures {
-		t.Errorf("%s: %s", f.Name.Full, f.Reason)
-	}
-	return res
-}
-
 // A model on the GPU: loaded, prompted, asked for text, its time by operation and
 // its errors by block.
 func TestGPUModel(t *testing.T) {
@@ -189,7 +170,7 @@ func TestGPUModel(t *testing.T) {
 		if err := s.Select("/engine:metal /variant:metal-tiles " + part.filter); err != nil {
 			t.Fatal(err)
 		}
-		res := measured(t, s)
+		res := measured(t, bench.Runner{Count: 1, Time: 1}, bench.Suite{Cases: s.Cases, Studies: s.Studies})
 		for name, units := range part.units {
 			i := slices.IndexFunc(res.Samples, func(s results.Sample) bool { return s.Name.Full == name })
 			if i < 0 {

@@ -1,9 +1,6 @@
 package cases
 
 import (
-	"errors"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -12,26 +9,14 @@ import (
 	"onebit/bench/names"
 	"onebit/bench/results"
 	"onebit/internal/cpu"
-	"onebit/models/arch"
-	"onebit/models/synth"
 )
 
 // seeded is a model called model, of random weights by a seed.
 func seeded(t *testing.T, seed uint64) ModelFile {
 	t.Helper()
-	p, err := arch.LookupPreset("tiny")
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "model.gguf")
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(synth.Write(f, p, seed), f.Close()); err != nil {
-		t.Fatal(err)
-	}
-	return ModelFile{Name: "model", Path: path, Synthetic: true}
+	f := seededFile(t, "tiny", seed)
+	f.Name = "model"
+	return f
 }
 
 // Two files called model.gguf are two models in one run, and in the headers of two.

@@ -19,10 +19,7 @@ func TestLockstep(t *testing.T) {
 	if err := s.Select("/variant:(scalar OR unrolled) .name:Lockstep"); err != nil {
 		t.Fatal(err)
 	}
-	res := runModels(t, s, 1)
-	for _, f := range res.Failures {
-		t.Errorf("%s: %s", f.Name.Full, f.Reason)
-	}
+	res := measured(t, few(1), whole(s))
 	values := map[string]float64{}
 	known := append(slices.Clone(names.Tensors), names.BlockOutput, names.LogitsOutput)
 	for _, sm := range res.Samples {

@@ -1,7 +1,6 @@
 package cases
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -33,6 +32,11 @@ import (
 // modelFile makes a preset's model.
 func modelFile(t testing.TB, preset string) ModelFile {
 	t.Helper()
+	return seededFile(t, preset, 1)
+}
+
+func seededFile(t testing.TB, preset string, seed uint64) ModelFile {
+	t.Helper()
 	p, err := arch.LookupPreset(preset)
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +46,7 @@ func modelFile(t testing.TB, preset string) ModelFile {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(synth.Write(f, p, 1), f.Close()); err != nil {
+	if err := errors.Join(synth.Write(f, p, seed), f.Close()); err != nil {
 		t.Fatal(err)
 	}
 	return ModelFile{Name: preset, Path: path, Synthetic: true}
@@ -68,20 +72,12 @@ func modelsSuite(t testing.TB, opt ModelsOptions, presets ...string) *Suite {
 	return s
 }
 
-// runModels measures a suite and reads back what it wrote.
-func runModels(t *testing.T, s *Suite, count int) *results.Set {
-	t.Helper()
-	var out bytes.Buffer
-	r := bench.Runner{Count: count, Time: time.Millisecond}
-	if _, err := r.Run(t.Context(), bench.Suite{Settings: s.Settings, Cases: s.Cases, Studies: s.Studies, Doubts: s.Doubts}, &out); err != nil {
-		t.Fatal(err)
-	}
-	res, err := results.Read(&out, "results.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return res
+// whole is all of a suite, and few its samples: so many.
+func whole(s *Suite) bench.Suite {
+	return bench.Suite{Settings: s.Settings, Cases: s.Cases, Studies: s.Studies, Doubts: s.Doubts}
 }
+
+func few(count int) bench.Runner { return bench.Runner{Count: count, Time: time.Millisecond} }
 
 // fakeRun stands in for onebit run: a token, and on standard error the
 // variants that a real one would list.
@@ -110,10 +106,7 @@ func TestModels(t *testing.T) {
 	if !slices.ContainsFunc(s.home.(*store).subjects[0].configs(1), modelConfig.simd) {
 		require.Skip(t, "avx2,neon", "no SIMD variant runs here")
 	}
-	res := runModels(t, s, 1)
-	for _, f := range res.Failures {
-		t.Errorf("%s: %s", f.Name.Full, f.Reason)
-	}
+	res := measured(t, few(1), whole(s))
 	samples := map[string]results.Sample{}
 	for _, sm := range res.Samples {
 		if sm.Name.Base == "Model" {
@@ -310,10 +303,7 @@ func TestCachesOfModels(t *testing.T) {
 	if err := s.Select("/variant:" + looked.variant.Name); err != nil {
 		t.Fatal(err)
 	}
-	res := runModels(t, s, 1)
-	for _, f := range res.Failures {
-		t.Errorf("%s: %s", f.Name.Full, f.Reason)
-	}
+	res := measured(t, few(1), whole(s))
 	if got := res.Setting("keys-and-values"); got != "q8_0" {
 		t.Errorf("the header says %q", got)
 	}
@@ -380,10 +370,7 @@ func TestModelsInGo(t *testing.T) {
 	if err := s.Select("/variant:(scalar OR unrolled OR reference)"); err != nil {
 		t.Fatal(err)
 	}
-	res := runModels(t, s, 1)
-	for _, f := range res.Failures {
-		t.Errorf("%s: %s", f.Name.Full, f.Reason)
-	}
+	res := measured(t, few(1), whole(s))
 	seen := map[string]bool{}
 	for _, sm := range res.Samples {
 		seen[sm.Name.Get("variant")+" "+sm.Name.Get("test")] = true
@@ -557,7 +544,7 @@ func TestSeveralEngines(t *testing.T) {
 	if err := s.Select("/variant:(llama.cpp OR bitnet.cpp OR unrolled) /test:tg2"); err != nil {
 		t.Fatal(err)
 	}
-	res := runModels(t, s, 2)
+	res := ran(t, few(2), whole(s))
 	groups := map[string]bool{}
 	for _, engine := range []string{"llama.cpp", "bitnet.cpp"} {
 		if got := res.Setting(engine); got != "build 4567 (0a1b2c3), backends CPU" {
@@ -588,7 +575,7 @@ func TestLlamaBench(t *testing.T) {
 	if err := s.Select("/variant:(llama-bench OR unrolled) -/test:load"); err != nil {
 		t.Fatal(err)
 	}
-	res := runModels(t, s, 1)
+	res := ran(t, few(1), whole(s))
 	if got, want := res.Setting("llama-bench"), "build 4567 (0a1b2c3), backends CPU"; got != want {
 		t.Errorf("the header says %q, want %q", got, want)
 	}
@@ -615,7 +602,7 @@ func TestLlamaBenchArgs(t *testing.T) {
 	if err := s.Select("/variant:llama-bench"); err != nil {
 		t.Fatal(err)
 	}
-	res := runModels(t, s, 1)
+	res := ran(t, few(1), whole(s))
 	if got := res.Setting("llama-bench-args"); got != "-fa 1" {
 		t.Errorf("the header says %q", got)
 	}
@@ -641,7 +628,7 @@ func TestLlamaBenchFails(t *testing.T) {
 			if err := s.Select("/variant:(llama-bench OR unrolled) /test:tg1"); err != nil {
 				t.Fatal(err)
 			}
-			res := runModels(t, s, 1)
+			res := ran(t, few(1), whole(s))
 			if len(res.Failures) != 1 || !strings.Contains(res.Failures[0].Reason, want) {
 				t.Errorf("failures %+v, want one that says %q", res.Failures, want)
 			}

@@ -41,14 +41,7 @@ func (m *fakeMeter) Stop(ops int) ([]results.Metric, error) {
 
 func TestCountsByOperation(t *testing.T) {
 	p := profiling(t, ProfileOptions{Tokens: 3, Passes: 1, Meter: &fakeMeter{}, Model: models.Options{Engine: cpu.Options{Threads: 1, Packing: cpu.PackBehind}}})
-	var out bytes.Buffer
-	if _, err := (&bench.Runner{Seed: 1}).Run(t.Context(), p.Suite, &out); err != nil {
-		t.Fatal(err)
-	}
-	res, err := results.Read(&out, "results.txt")
-	if err != nil || len(res.Failures) > 0 {
-		t.Fatalf("%v, %+v", err, res.Failures)
-	}
+	res := measured(t, bench.Runner{Seed: 1}, p.Suite)
 	test := p.Profile.Tests[0]
 	if n := len(test.Counts.Passes); n != countPasses {
 		t.Fatalf("%d passes", n)

@@ -67,17 +67,7 @@ func profiling(t *testing.T, opt ProfileOptions) *Profiling {
 
 func TestProfile(t *testing.T) {
 	p := profiling(t, ProfileOptions{Prompt: 8, Tokens: 4, Passes: 6, Check: true, Model: models.Options{Engine: cpu.Options{Threads: 2, Packing: cpu.PackBehind}}})
-	var out bytes.Buffer
-	if _, err := (&bench.Runner{Seed: 1}).Run(t.Context(), p.Suite, &out); err != nil {
-		t.Fatal(err)
-	}
-	res, err := results.Read(&out, "results.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(res.Failures) > 0 {
-		t.Fatalf("failed: %+v", res.Failures)
-	}
+	res := measured(t, bench.Runner{Seed: 1}, p.Suite)
 	if c := p.Profile.Ceilings; c.Threads != 2 || c.Source != "machine.txt" {
 		t.Errorf("ceilings %+v, want those of the machine's file", c)
 	}
