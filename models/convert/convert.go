@@ -66,7 +66,7 @@ func New(in source.Source, opt Options) (*Conversion, error) {
 	if c.Matrix == nil {
 		c.Matrix = Projection
 	}
-	if !c.Moves() && !c.Regroups() && !slices.ContainsFunc(in.Tensors(), func(t container.TensorInfo) bool { return c.target(t) != nil }) {
+	if !c.Moves() && !c.regroups() && !slices.ContainsFunc(in.Tensors(), func(t container.TensorInfo) bool { return c.target(t) != nil }) {
 		if c.To == nil {
 			return nil, ErrNothing
 		}
@@ -99,8 +99,8 @@ func New(in source.Source, opt Options) (*Conversion, error) {
 // Moves reports whether the model changes its container.
 func (c *Conversion) Moves() bool { return c.Cellm || !strings.HasPrefix(c.in.Kind(), "GGUF") }
 
-// Regroups reports whether the model is in another number of files than it was.
-func (c *Conversion) Regroups() bool {
+// regroups reports whether the model is in another number of files than it was.
+func (c *Conversion) regroups() bool {
 	return c.MaxPart > 0 || slices.ContainsFunc(c.in.Tensors(), func(t container.TensorInfo) bool { return t.Part > 0 })
 }
 
