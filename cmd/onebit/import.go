@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -64,13 +63,8 @@ func importFile(cmd *cobra.Command, path, out string, force bool) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	// Names and settings are another program's, and go to terminals.
-	write := func(w io.Writer) error {
-		var text bytes.Buffer
-		if err := results.Write(&text); err != nil {
-			return err
-		}
-		_, err := w.Write(term.Clean(text.Bytes()))
+	var text bytes.Buffer
+	if err := results.Write(&text); err != nil {
 		return err
 	}
 	stderr := cmd.ErrOrStderr()
@@ -78,8 +72,5 @@ func importFile(cmd *cobra.Command, path, out string, force bool) error {
 	for _, w := range results.Warnings {
 		fmt.Fprintf(stderr, "onebit: warning: %s\n", term.Text(w))
 	}
-	if out == "" {
-		return write(cmd.OutOrStdout())
-	}
-	return cli.WriteFile(cmd.Context(), out, force, write)
+	return cli.WriteText(cmd, out, force, text.Bytes())
 }

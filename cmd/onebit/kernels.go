@@ -159,8 +159,7 @@ func (l kernelList) print(w io.Writer, width int) error {
 	if features == "" {
 		features = "none that a variant uses"
 	}
-	machine := cli.Wrapped(l.Arch+": "+features, width, " ")
-	if _, err := fmt.Fprintf(w, "%s\n\n", strings.Join(machine, "\n    ")); err != nil {
+	if err := cli.PrintWrapped(w, width, "    ", l.Arch+": "+features, ""); err != nil {
 		return err
 	}
 	rows := [][]string{{"FORMAT", "ACT", "VARIANT", "LAYOUT", "HERE", "REQUIRES", "DESCRIPTION"}}
@@ -177,15 +176,11 @@ func (l kernelList) print(w io.Writer, width int) error {
 	}
 	var dropped []string
 	for _, table := range [][][]string{rows, vectors, engines} {
-		fit, narrowed := cli.Fitted(table, width, "REQUIRES", "DESCRIPTION", "LAYOUT")
-		dropped = append(dropped, narrowed...)
-		t := cli.NewTable(w)
-		for _, row := range fit {
-			t.Texts(row...)
-		}
-		if err := t.Flush(); err != nil {
+		narrowed, err := cli.PrintFitted(w, table, width, "REQUIRES", "DESCRIPTION", "LAYOUT")
+		if err != nil {
 			return err
 		}
+		dropped = append(dropped, narrowed...)
 		fmt.Fprintln(w)
 	}
 	slices.Sort(dropped)
@@ -194,12 +189,7 @@ func (l kernelList) print(w io.Writer, width int) error {
 	if len(dropped) > 0 {
 		notes = append(notes, "not shown for lack of width: "+strings.ToLower(strings.Join(dropped, ", ")))
 	}
-	for _, note := range notes {
-		if _, err := fmt.Fprintln(w, strings.Join(cli.Wrapped(note, width, " "), "\n    ")); err != nil {
-			return err
-		}
-	}
-	return nil
+	return cli.PrintWrapped(w, width, "    ", notes...)
 }
 
 func (v state) here() string {

@@ -13,7 +13,9 @@ import (
 
 // printModels prints a sentence, the ranking and what to do next.
 func printModels(w io.Writer, l *forecast.List, width int) error {
-	fmt.Fprintf(w, "%s\n\n", strings.Join(cli.Wrapped(l.Sentence(), width, " "), "\n"))
+	if err := cli.PrintWrapped(w, width, "", l.Sentence(), ""); err != nil {
+		return err
+	}
 	rows := [][]string{{"MODEL", "FORMAT", "DECODE tok/s", "PROMPT tok/s", "AT 4k", "AT 32k", "ERROR", "REPOSITORY", "RUN"}}
 	for _, m := range l.Models {
 		rows = append(rows, []string{
@@ -21,12 +23,8 @@ func printModels(w io.Writer, l *forecast.List, width int) error {
 			cmp.Or(m.Repository, "none known"), m.Run,
 		})
 	}
-	fit, dropped := cli.Fitted(rows, width, "ERROR", "AT 32k", "REPOSITORY")
-	t := cli.NewTable(w)
-	for _, row := range fit {
-		t.Texts(row...)
-	}
-	if err := t.Flush(); err != nil {
+	dropped, err := cli.PrintFitted(w, rows, width, "ERROR", "AT 32k", "REPOSITORY")
+	if err != nil {
 		return err
 	}
 	if dropped != nil {
@@ -40,12 +38,7 @@ func printModels(w io.Writer, l *forecast.List, width int) error {
 		"Files are named as their repositories' patterns have it; nothing was downloaded to check.",
 	}
 	fmt.Fprintln(w)
-	for _, text := range append(notes, l.Next()) {
-		if _, err := fmt.Fprintln(w, strings.Join(cli.Wrapped(text, width, " "), "\n")); err != nil {
-			return err
-		}
-	}
-	return nil
+	return cli.PrintWrapped(w, width, "", append(notes, l.Next())...)
 }
 
 // speedText is a speed with its interval.

@@ -50,16 +50,11 @@ results goes to standard error.`,
 			if err := share.Check(shared); err != nil {
 				fmt.Fprintf(cmd.ErrOrStderr(), "onebit: warning: a site would leave it out: %s\n", term.Text(err.Error()))
 			}
-			write := func(w io.Writer) error { _, err := w.Write(term.Clean(text.Bytes())); return err }
-			if out == "" {
-				err = write(cmd.OutOrStdout())
-			} else {
-				err = cli.WriteFile(cmd.Context(), out, force, write)
+			if err := cli.WriteText(cmd, out, force, text.Bytes()); err != nil {
+				return err
 			}
-			if err == nil {
-				tellHowToSend(cmd.ErrOrStderr(), out, into, share.Name(shared), text.Len())
-			}
-			return err
+			tellHowToSend(cmd.ErrOrStderr(), out, into, share.Name(shared), text.Len())
+			return nil
 		},
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "write to `FILE`, not to standard output")

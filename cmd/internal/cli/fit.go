@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -8,11 +10,11 @@ import (
 
 const readable = 30 // columns of running text
 
-// Fitted makes the rows of a table, of which the first is the header, fit a
+// fitted makes the rows of a table, of which the first is the header, fit a
 // width; 0 is any. It leaves out columns of drop, the first of them first, until
 // the last has room for running text, and returns the names of those; what is
 // still too long in the last column goes on in rows of its own.
-func Fitted(rows [][]string, width int, drop ...string) (fit [][]string, dropped []string) {
+func fitted(rows [][]string, width int, drop ...string) (fit [][]string, dropped []string) {
 	fit = rows
 	for _, name := range drop {
 		if width == 0 || tableWidth(fit) <= width || lastRoom(fit, width) >= readable {
@@ -88,4 +90,25 @@ func Wrapped(text string, width int, breaks string) (lines []string) {
 		room = width - indent
 	}
 	return append(lines, text)
+}
+
+// PrintFitted prints the rows as a table that fits the width, and returns the columns left out.
+func PrintFitted(w io.Writer, rows [][]string, width int, drop ...string) (dropped []string, err error) {
+	fit, dropped := fitted(rows, width, drop...)
+	t := NewTable(w)
+	for _, row := range fit {
+		t.Texts(row...)
+	}
+	return dropped, t.Flush()
+}
+
+// PrintWrapped prints texts, each in as many lines as the width needs, with an indent of all
+// but its first.
+func PrintWrapped(w io.Writer, width int, indent string, texts ...string) error {
+	for _, text := range texts {
+		if _, err := fmt.Fprintln(w, strings.Join(Wrapped(text, width, " "), "\n"+indent)); err != nil {
+			return err
+		}
+	}
+	return nil
 }

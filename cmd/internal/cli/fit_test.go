@@ -19,7 +19,7 @@ func TestFitted(t *testing.T) {
 		{25, "NAME HERE|avx512 no: it lacks much|scalar yes", []string{"WHAT"}},
 		{24, "NAME HERE|avx512 no: it lacks| much|scalar yes", []string{"WHAT"}},
 	} {
-		fit, dropped := Fitted(rows, c.width, "ELSEWHERE", "WHAT")
+		fit, dropped := fitted(rows, c.width, "ELSEWHERE", "WHAT")
 		var lines []string
 		for _, row := range fit {
 			lines = append(lines, strings.Join(row, " "))

@@ -9,8 +9,21 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/spf13/cobra"
+
 	"onebit/internal/ctxio"
+	"onebit/internal/term"
 )
+
+// WriteText writes a text of others' names, of which nothing commands a terminal, to the file
+// at path, or to standard output if that is "".
+func WriteText(cmd *cobra.Command, path string, force bool, text []byte) error {
+	write := func(w io.Writer) error { _, err := w.Write(term.Clean(text)); return err }
+	if path == "" {
+		return write(cmd.OutOrStdout())
+	}
+	return WriteFile(cmd.Context(), path, force, write)
+}
 
 // WriteFile makes the file at path from what write writes. The path holds the
 // finished file or what it held before, never a part: the bytes go to a
