@@ -121,7 +121,7 @@ func TestCompareVerdict(t *testing.T) {
 		also []string
 	}{
 		{"equal", twoRuns{}, "nothing shows a change\n", []string{" % is the least change of a variant that this pair of runs shows.",
-			"48 cases in both.", "commit: c0, then c1", "No case is beyond noise.", "onebit gate --suite kernels --base-binary OLD --head-binary NEW measures"}},
+			"48 cases in both.", "commit: c0, then c1", "No case is beyond noise.", "onebit gate --suite kernels --base-binary OLD --head-binary NEW --filter '/format:f2 /variant:v20' measures"}},
 		{"a case", twoRuns{factor: slowed(1.3, "variant=v3/", "threads=2")}, "v3 of f0, 8×8, 2 threads, cold is 30 % slower, ±", []string{"; nothing else shows a change\n", "Beyond noise"}},
 		{"two cases", twoRuns{factor: func(n string) float64 {
 			return slowed(1.5, "v3/", "threads=2")(n) * slowed(0.7, "v5/", "threads=1")(n)
