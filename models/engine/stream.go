@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"cmp"
+
 	"onebit/formats"
 	"onebit/models/arch"
 )
@@ -169,6 +171,9 @@ type Routing struct {
 	Normalized bool    // weights are divided by the sum of those chosen
 	Scale      float32 // weights are multiplied with it; 0: with nothing
 }
+
+// Factor returns what weights are multiplied with.
+func (r Routing) Factor() float32 { return cmp.Or(r.Scale, 1) }
 
 // A Delta keeps what gated delta nets do: a matrix for each value head, and the
 // last inputs of a convolution. It has no positions to roll back to but the

@@ -137,10 +137,7 @@ func route(dst, logits []float32, r engine.Routing) {
 			sum += float64(w)
 		}
 	}
-	scale := float64(max(r.Scale, 0))
-	if scale == 0 {
-		scale = 1
-	}
+	scale := float64(r.Factor())
 	for k, w := range weights {
 		weights[k] = float32(float64(w) / sum * scale)
 	}
@@ -193,20 +190,11 @@ func (s *stream) MultiplyExperts(op string, x, chosen engine.Buffer, products []
 		columns, n = s.gatherRows(in, used, products[0].Weight.(*experts).cols), in.n*used
 		s.routeMany(products, n)
 	}
-	if s.engine.pool.Worth(productsCost(s.products)) {
-		s.engine.pool.Do(columns, n, s.products...)
-	} else {
-		s.engine.pool.DoAlone(columns, n, s.products...)
-	}
+	s.submit(columns, n, &w)
 	if in.n > 1 {
 		s.scatterRows(products, used)
 	}
 	w.moved += floatBytes(len(in.data))
-	for _, p := range s.products {
-		w.bytes += len(p.Matrix.Data)
-		w.moved += floatBytes(len(p.Dst))
-		w.macs += len(p.Dst) * p.Matrix.Cols
-	}
 	s.endRouted(start, op, w, in.n, products)
 }
 

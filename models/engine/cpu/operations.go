@@ -62,12 +62,8 @@ func (s *stream) Multiply(op string, x engine.Buffer, products []engine.Product)
 	var w work
 	for len(products) > 0 {
 		w.moved += floatBytes(len(in.data))
-		s.gather(in, products, &w)
-		if s.engine.pool.Worth(productsCost(s.products)) {
-			s.engine.pool.Do(in.data, in.n, s.products...)
-		} else {
-			s.engine.pool.DoAlone(in.data, in.n, s.products...)
-		}
+		s.gather(in, products)
+		s.submit(in.data, in.n, &w)
 		if s.looking {
 			s.look()
 		}
@@ -83,9 +79,23 @@ func (s *stream) Multiply(op string, x engine.Buffer, products []engine.Product)
 	}
 }
 
+// submit multiplies x, so many columns, with s.products, and counts their work.
+func (s *stream) submit(x []float32, columns int, w *work) {
+	if s.engine.pool.Worth(productsCost(s.products)) {
+		s.engine.pool.Do(x, columns, s.products...)
+	} else {
+		s.engine.pool.DoAlone(x, columns, s.products...)
+	}
+	for _, p := range s.products {
+		w.bytes += len(p.Matrix.Data)
+		w.moved += floatBytes(len(p.Dst))
+		w.macs += len(p.Dst) * p.Matrix.Cols
+	}
+}
+
 // gather puts the products of one scheme at the head of products into
 // s.products.
-func (s *stream) gather(in *buffer, products []engine.Product, w *work) {
+func (s *stream) gather(in *buffer, products []engine.Product) {
 	s.products, s.multiplied = s.products[:0], s.multiplied[:0]
 	for _, p := range products {
 		m, dst := p.Weight.(*matrix), p.Dst.(*buffer)
@@ -102,9 +112,6 @@ func (s *stream) gather(in *buffer, products []engine.Product, w *work) {
 		if s.engine.options.Packing == Stream && s.block != engine.Outside {
 			s.touched = append(s.touched, m)
 		}
-		w.bytes += len(now.matrix.Data)
-		w.moved += floatBytes(len(dst.data))
-		w.macs += len(dst.data) * m.cols
 	}
 }
 

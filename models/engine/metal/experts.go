@@ -114,15 +114,12 @@ func (s *stream) Route(op string, dst, logits engine.Buffer, r engine.Routing) {
 	routing := struct {
 		Experts, Used, Sigmoid, Normalized uint32
 		Scale                              float32
-	}{Experts: uint32(in.width), Used: uint32(r.Used), Scale: r.Scale}
+	}{Experts: uint32(in.width), Used: uint32(r.Used), Scale: r.Factor()}
 	if r.Sigmoid {
 		routing.Sigmoid = 1
 	}
 	if r.Normalized {
 		routing.Normalized = 1
-	}
-	if r.Scale == 0 {
-		routing.Scale = 1
 	}
 	s.do(op, work{moved: 4 * (in.len() + in.n*to.width)}, func() {
 		if s.resize(to, in.n) {

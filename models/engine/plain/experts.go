@@ -48,10 +48,7 @@ func route(dst, z []float64, r engine.Routing) {
 		}
 	}
 	for i, e := range order[:r.Used] {
-		dst[i], dst[r.Used+i] = float64(e), p[e]/all
-		if r.Scale != 0 {
-			dst[r.Used+i] *= float64(r.Scale)
-		}
+		dst[i], dst[r.Used+i] = float64(e), p[e]/all*float64(r.Factor())
 	}
 }
 
