@@ -361,16 +361,20 @@ func (m *machineResults) advice() (first, more string) {
 	if c := m.best(names.BaseBandwidth, results.ReadRate, func(n results.Name) bool { return n.Get(names.Level) == names.DRAM }); c != nil {
 		parts = append(parts, fmt.Sprintf("reads %s from memory with %s", digest.ValueOf(c, results.ReadRate), threadsText(c.Name.Get(names.Threads))))
 	}
+	var sums []string
 	for _, kind := range []string{names.Int8, "f32"} {
 		if c := m.best(names.BaseDotPeak, results.OpRate, func(n results.Name) bool { return n.Get(names.Type) == kind }); c != nil {
-			parts = append(parts, fmt.Sprintf("multiplies and adds %s %s with %s (%s)", digest.ValueOf(c, results.OpRate), kind, threadsText(c.Name.Get(names.Threads)), figure.Label(c.Name.Get(names.ISA))))
+			sums = append(sums, fmt.Sprintf("%s %s with %s (%s)", digest.ValueOf(c, results.OpRate), kind, threadsText(c.Name.Get(names.Threads)), figure.Label(c.Name.Get(names.ISA))))
 		}
+	}
+	if len(sums) > 0 {
+		parts = append(parts, "multiplies and adds "+words.List(sums))
 	}
 	if len(parts) == 0 {
 		return name + ": of its bandwidth and its multiply-adds nothing was measured.", ""
 	}
 	if len(parts) > 1 {
-		more = "It " + words.List(parts[1:]) + "."
+		more = "It " + parts[1] + "."
 	}
 	return name + " " + parts[0] + ".", more
 }
