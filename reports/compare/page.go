@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
-	"math"
 	"slices"
 	"strconv"
 
@@ -50,8 +49,7 @@ func (c *Comparison) ranking() *doc.Table {
 	} else {
 		list = append(list, c.alone()...)
 	}
-	surest := func(x CaseChange) float64 { return math.Abs(math.Log(x.Change)) / x.Noise }
-	slices.SortStableFunc(list, func(a, b CaseChange) int { return cmp.Compare(surest(b), surest(a)) })
+	slices.SortStableFunc(list, func(a, b CaseChange) int { return cmp.Compare(b.inNoise(), a.inNoise()) })
 	t := words.NewTable("ranking", heading, "Less what their classes have in common; what is surest first.", list[:min(len(list), words.MostChanges)], c.changeFields(list))
 	if n := len(list) - len(t.Rows); n > 0 {
 		t.Caption += fmt.Sprintf(" %d more changed less.", n)

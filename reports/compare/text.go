@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
 
 	"onebit/bench/names"
 	"onebit/bench/noise"
@@ -169,16 +170,38 @@ func (c *Comparison) power() (least, of, why string) {
 
 // next is the command that tells what two runs at different times can't.
 func (c *Comparison) next() doc.Command {
-	suite := ""
+	suite, filter := "", ""
 	for _, x := range c.Cases {
 		switch results.ParseName(x.Name).Base {
 		case names.BaseMatVec, names.BaseKernel:
-			suite = " --suite kernels"
+			suite, filter = " --suite kernels", c.surestFilter()
 		case names.BaseModel:
 			suite = " --suite models"
 		}
 	}
-	return doc.Command{Line: "onebit gate" + suite + " --base-binary OLD --head-binary NEW", Does: "measures both programs in turns, which shows less"}
+	return doc.Command{Line: "onebit gate" + suite + " --base-binary OLD --head-binary NEW" + filter, Does: "measures both programs in turns, which shows less"}
+}
+
+// surestFilter selects the variant whose change is the surest: a gate over all cases of a run takes an hour.
+func (c *Comparison) surestFilter() string {
+	variants := slices.DeleteFunc(slices.Clone(c.Families), func(f FamilyChange) bool { return f.kind != noise.Family })
+	if len(variants) == 0 {
+		return ""
+	}
+	surest := slices.MaxFunc(variants, func(a, b FamilyChange) int { return cmp.Compare(a.inNoise(), b.inNoise()) })
+	name := results.ParseName(surest.Cases[0])
+	var parts []string
+	for _, key := range []string{names.Format, names.Variant} {
+		if v := name.Get(key); v != "" && !strings.ContainsFunc(v, func(r rune) bool {
+			return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-", r)
+		}) {
+			parts = append(parts, "/"+key+":"+v)
+		}
+	}
+	if len(parts) < 2 {
+		return ""
+	}
+	return " --filter '" + strings.Join(parts, " ") + "'"
 }
 
 // atLeast names a difference that noise hides, which hostile or tiny files can make absurd.
