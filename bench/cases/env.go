@@ -73,6 +73,16 @@ func (r *env) roomToMiss(host sysinfo.Host, of int, done, with string) sysinfo.B
 	return bytes
 }
 
+// levelHolds is the bytes of a level of the caches that so many threads have: each core
+// its own, but for l3. It is 0 of memory.
+func levelHolds(host sysinfo.Host, level string, threads int) (int, error) {
+	cache := map[string]sysinfo.Value[sysinfo.Bytes]{"l1d": host.L1d, "l2": host.L2, "l3": host.L3}[level]
+	if level != "l3" {
+		cache.V *= sysinfo.Bytes(threads)
+	}
+	return int(cache.V), cache.Err
+}
+
 // coldMeaning says what figures of so many bytes are, which are fewer than they
 // should be.
 func coldMeaning(bytes, llc sysinfo.Bytes) string {

@@ -282,21 +282,17 @@ func measureCeilings(pool *kernels.Pool, host sysinfo.Host) (profile.Ceilings, e
 	threads := pool.Threads()
 	c := profile.Ceilings{Threads: threads, Dispatch: roofline.Dispatch(pool), Source: "measured before the passes"}
 	beyond := int(coldCaches * lastLevelCache(host))
-	for _, l := range []struct {
-		name  string
-		cache sysinfo.Value[sysinfo.Bytes]
-		of    int // threads that have one each
-	}{{"l1d", host.L1d, threads}, {"l2", host.L2, threads}, {"l3", host.L3, 1}} {
-		if !l.cache.OK() || l.cache.V <= 0 {
+	for _, level := range names.Levels {
+		holds, err := levelHolds(host, level, threads)
+		if err != nil || holds <= 0 {
 			continue
 		}
-		holds := int(l.cache.V) * l.of
 		// Half of it leaves room for what else is in use.
 		rate, err := readRate(pool, holds/2)
 		if err != nil {
 			return c, err
 		}
-		c.Levels = append(c.Levels, profile.Level{Name: l.name, Bytes: holds, Rate: rate})
+		c.Levels = append(c.Levels, profile.Level{Name: level, Bytes: holds, Rate: rate})
 	}
 	rate, err := readRate(pool, min(max(beyond, 1<<20), int(memoryRoom(host))))
 	if err != nil {

@@ -95,18 +95,15 @@ func (m *machine) addBandwidths(pages roofline.Pages) {
 // that have their own, and of the cache that they share, so that what else the
 // threads touch finds room.
 func (m *machine) levelBytes(level string, threads int) (int, error) {
-	cache := map[string]sysinfo.Value[sysinfo.Bytes]{"l1d": m.Host.L1d, "l2": m.Host.L2, "l3": m.Host.L3}
 	if level == names.DRAM {
 		return m.largest, nil
 	}
-	size := cache[level]
-	if !size.OK() {
-		return 0, size.Err
+	holds, err := levelHolds(m.Host, level, threads)
+	if err != nil {
+		return 0, err
 	}
-	bytes := int(size.V / 2)
-	if level != "l3" {
-		bytes *= threads
-	} else if own := m.Host.L2; own.OK() && bytes < 2*threads*int(own.V) {
+	bytes := holds / 2
+	if own := m.Host.L2; level == "l3" && own.OK() && bytes < 2*threads*int(own.V) {
 		return 0, fmt.Errorf("the cores' own caches hold half of it, %v", sysinfo.Bytes(bytes))
 	}
 	const unit = 4096

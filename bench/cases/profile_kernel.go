@@ -118,16 +118,13 @@ func (p *KernelProfiling) group(s formats.Shape) (*group, error) {
 func (p *KernelProfiling) addLevels(full *group) error {
 	v := p.opt.Variant
 	before := 0
-	for _, l := range []struct {
-		level string
-		cache sysinfo.Value[sysinfo.Bytes]
-	}{{"l1d", p.opt.Host.L1d}, {"l2", p.opt.Host.L2}} {
+	for _, level := range []string{"l1d", "l2"} {
 		rows := 0
-		if l.cache.OK() {
-			rows = fittingRows(v, p.opt.Shape, int(l.cache.V)/2)
+		if holds, err := levelHolds(p.opt.Host, level, 1); err == nil {
+			rows = fittingRows(v, p.opt.Shape, holds/2)
 		}
 		if rows <= before {
-			p.Kernel.Warnings = append(p.Kernel.Warnings, fmt.Sprintf("%s: not measured, for no rows more of %d columns fit half of it", l.level, p.opt.Shape.Cols))
+			p.Kernel.Warnings = append(p.Kernel.Warnings, fmt.Sprintf("%s: not measured, for no rows more of %d columns fit half of it", level, p.opt.Shape.Cols))
 			continue
 		}
 		before = rows
@@ -139,7 +136,7 @@ func (p *KernelProfiling) addLevels(full *group) error {
 		if err != nil {
 			return err
 		}
-		p.addLevel(g, l.level, packed.warm)
+		p.addLevel(g, level, packed.warm)
 	}
 	_, copies, err := full.matrices(v, true)
 	if err != nil {
