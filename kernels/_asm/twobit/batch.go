@@ -199,7 +199,7 @@ func (g *generator) batch(prefix, layout string, vectors, cols int, prepare func
 	b.startSums()
 	block(b, back)
 	b.addTerms(b.weights(back), scaleAt, results)
-	b.fetch(tileScales * b.vectors / tileVectors)
+	g.fetch(b.ahead, tileScales*b.vectors/tileVectors)
 	g.ADDQ(operand.I32(tileScales), b.codes)
 	g.DECQ(left)
 	g.JNZ(operand.LabelRef("block"))
@@ -255,16 +255,8 @@ func (b *batch) loadDword() []reg.VecVirtual {
 		b.g.VMOVDQU64(asm.At(b.codes, 64*v), w)
 	}
 	b.g.ADDQ(operand.I32(dwordBytes), b.codes)
-	b.fetch(64 * b.vectors)
+	b.g.fetch(b.ahead, 64*b.vectors)
 	return w
-}
-
-// fetch fetches so many bytes ahead.
-func (b *batch) fetch(bytes int) {
-	for _, line := range asm.Lines(asm.At(b.ahead, 0), bytes) {
-		b.g.PREFETCHT0(line)
-	}
-	b.g.ADDQ(operand.I32(bytes), b.ahead)
 }
 
 // shifted returns codes 4i+j of dwords as bytes.

@@ -81,6 +81,7 @@ func (g *generator) packGroups(name, order string, together int, pack func(rows 
 	g.Load(g.Param("rows"), rows.Fourth[0])
 	g.StartRows(rows)
 	groups, half := g.GP64(), g.GP32()
+	ahead := g.behind(rows)
 
 	g.Label("block")
 	index := g.GP64()
@@ -97,6 +98,7 @@ func (g *generator) packGroups(name, order string, together int, pack func(rows 
 	}
 	g.MOVQ(g.Argument("groups"), groups)
 	g.Label("group")
+	g.fetch(ahead, vectorRows*groupBytes*together)
 	pack(rows, dst)
 	g.Advance(rows, operand.I32(groupBytes*together))
 	g.ADDQ(operand.I32(4*dwordBytes*together), dst)
@@ -112,6 +114,22 @@ func (g *generator) packGroups(name, order string, together int, pack func(rows 
 	g.JNZ(operand.LabelRef("block"))
 	g.VZEROUPPER()
 	g.RET()
+}
+
+// behind returns where the rows that follow 16 begin: while these are packed, those are fetched, as much
+// at a time.
+func (g *generator) behind(rows asm.Rows) reg.GPVirtual {
+	ahead := g.GP64()
+	g.LEAQ(operand.Mem{Base: rows.Fourth[3], Index: rows.One, Scale: 4}, ahead)
+	return ahead
+}
+
+// fetch fetches so many bytes, and goes on to the next.
+func (g *generator) fetch(ahead reg.GPVirtual, bytes int) {
+	for _, line := range asm.Lines(asm.At(ahead, 0), bytes) {
+		g.PREFETCHT0(line)
+	}
+	g.ADDQ(operand.I32(bytes), ahead)
 }
 
 // swapCodes exchanges the bits of each dword of v under mask with those so many higher.
@@ -168,8 +186,10 @@ func (g *generator) packDigits64() {
 	rows := g.Rows(g.Stride(g.Load(g.Param("stride"), g.GP64())), vectorRows/4)
 	g.Load(g.Param("rows"), rows.Fourth[0])
 	g.StartRows(rows)
+	ahead := g.behind(rows)
 
 	g.Label("block")
+	g.fetch(ahead, vectorRows*blockBytes)
 	first, last := g.Transpose(g.loadGroup(rows, 0)), g.Transpose(g.loadGroup(rows, second))
 	for d, w := range append(first[:], last[1:3]...) {
 		g.VMOVDQU64(w, asm.At(dst, dwordBytes*d))

@@ -152,7 +152,7 @@ func (g *generator) digits64Batch(cols int) {
 			}
 			b.multiply(d.digits(w), func(c int) operand.Mem { return b.column(c, i) })
 		}
-		b.fetch(tailBytes * b.vectors / tileVectors)
+		g.fetch(b.ahead, tailBytes*b.vectors/tileVectors)
 		g.ADDQ(operand.I32(tailBytes), b.codes)
 		b.advance(operand.I32(tailDwords * stepBytes))
 	})

@@ -202,10 +202,7 @@ func (b *strip) expand() {
 			b.expandCodes(w, codes, d, h)
 		}
 	}
-	for line := range stripRows * groupBytes / 64 {
-		b.g.PREFETCHT0(asm.At(b.ahead, 64*line))
-	}
-	b.g.ADDQ(operand.I32(stripRows*groupBytes), b.ahead)
+	b.g.fetch(b.ahead, stripRows*groupBytes)
 	b.g.ADDQ(operand.I32(quadDwords*dwordBytes), b.position)
 	b.g.ADDQ(operand.I32(groupSteps*stepCodes), codes)
 	b.g.DECQ(left)
