@@ -23,9 +23,13 @@ var kernelKeys = []string{
 func TestKernelsSpeakOfTheSameKeys(t *testing.T) {
 	known := append([]string{Format, Model, Variant, Act, Packing, ISA, Rows, Cols, Bytes, Test, Depth, Texts, Text, Drafts, Threads, Cache,
 		Input, Block, Op, Tensor, Tokens}, kernelKeys...)
-	files, err := filepath.Glob("../../kernels/*_test.go")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no tests of kernels: %v", err)
+	var files []string
+	for _, pattern := range []string{"../../kernels/*_test.go", "../../kernels/quantize/*_test.go"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil || len(found) == 0 {
+			t.Fatalf("no tests %s: %v", pattern, err)
+		}
+		files = append(files, found...)
 	}
 	run := regexp.MustCompile(`b\.Run\((.*), func`)
 	key := regexp.MustCompile(`["/]([^"/=]*)=`)
