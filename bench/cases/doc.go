@@ -43,7 +43,7 @@
 //
 // Read reads the same bytes as a product, in the same place, with as many threads, in
 // the same rotation if cold, and does nothing else; %roof is a case's weight bytes per
-// second over that. [Suite.UseCeilings] takes Read and DotPeak from the file of a run
+// second over that. [TakeCeilings] takes Read and DotPeak from the file of a run
 // of onebit machine instead: each has one sample then, interpolated between the sizes
 // that were measured, and %roof and %peak are shares of it.
 //

@@ -208,9 +208,9 @@ func (c *Ceilings) stateDoubt(trip float64) string {
 	return fmt.Sprintf("the ceilings of %s were measured while a cache line's round trip between threads took %.0f ns; it takes %.0f ns now, and several threads read at another rate", c.path, c.trip, trip)
 }
 
-// UseCeilings takes ceilings from a file instead of measuring them: each has one
+// useCeilings takes ceilings from a file instead of measuring them: each has one
 // sample, and shares are of it.
-func (s *Suite) UseCeilings(c *Ceilings) error {
+func (s *Suite) useCeilings(c *Ceilings) error {
 	known := map[string]ceilingRate{}
 	var measured []bench.Case
 	for _, cs := range s.Cases {

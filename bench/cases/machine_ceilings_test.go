@@ -155,7 +155,7 @@ func TestUseCeilings(t *testing.T) {
 	s := &Suite{Cases: []bench.Case{
 		{Name: "MatVec/a", Roof: read}, {Name: read, Bytes: 100000, Ceiling: true}, {Name: "Model/b", Peak: dot}, {Name: dot, Ops: 4e6, Ceiling: true},
 	}}
-	if err := s.UseCeilings(c); err != nil {
+	if err := s.useCeilings(c); err != nil {
 		t.Fatal(err)
 	}
 	if len(s.Cases) != 2 || s.Cases[0].RoofRate != 1e10 || s.Cases[0].Roof != "" || s.Cases[1].PeakRate != 2e11 || s.Cases[1].Peak != "" {
@@ -175,10 +175,10 @@ func TestUseCeilings(t *testing.T) {
 	if values[read+" read-B/s"] != 1e10 || values[read+" ns/op"] != 1e4 || values[dot+" mac/s"] != 2e11 || math.Abs(values[dot+" ns/op"]-2e4) > 1e-6 {
 		t.Errorf("the ceilings' lines are %v", values)
 	}
-	if err := (&Suite{Cases: []bench.Case{{Name: read, Ceiling: true}}}).UseCeilings(c); err == nil {
+	if err := (&Suite{Cases: []bench.Case{{Name: read, Ceiling: true}}}).useCeilings(c); err == nil {
 		t.Error("a run of ceilings alone has nothing to measure")
 	}
-	if err := (&Suite{Cases: []bench.Case{{Name: strings.Replace(read, "threads=1", "threads=9", 1), Ceiling: true}}}).UseCeilings(c); err == nil {
+	if err := (&Suite{Cases: []bench.Case{{Name: strings.Replace(read, "threads=1", "threads=9", 1), Ceiling: true}}}).useCeilings(c); err == nil {
 		t.Error("nine threads were not measured")
 	}
 }

@@ -68,7 +68,7 @@ func TakeCeilings(ctx context.Context, file string, suites []*Suite, host sysinf
 	}
 	doubts := ceilings.Doubts(now)
 	for i, s := range suites {
-		if err := s.UseCeilings(ceilings); err != nil {
+		if err := s.useCeilings(ceilings); err != nil {
 			return err
 		}
 		if i == 0 {

@@ -14,8 +14,8 @@ import (
 	"onebit/bench/names"
 )
 
-// A Stack is where threads spent time, in all observed passes of a test.
-type Stack struct {
+// A stack is where threads spent time, in all observed passes of a test.
+type stack struct {
 	Test   string
 	Key    Key
 	What   string // a tensor, if it was multiplied, else an activity
@@ -24,8 +24,8 @@ type Stack struct {
 	Time   time.Duration
 }
 
-// Frames are the stack from its root.
-func (s Stack) Frames() []string {
+// frames are the stack from its root.
+func (s stack) frames() []string {
 	if s.Key == Unattributed {
 		return []string{s.Test, s.Key.Op, s.What}
 	}
@@ -36,12 +36,12 @@ func (s Stack) Frames() []string {
 	return []string{s.Test, block, s.Key.Op, s.What}
 }
 
-// Stacks lists where the threads spent their time, test by test, in the order
+// stacks lists where the threads spent their time, test by test, in the order
 // of the operations.
-func (p *Profile) Stacks() []Stack {
-	var all []Stack
+func (p *Profile) stacks() []stack {
+	var all []stack
 	for _, t := range p.Tests {
-		index := map[Stack]int{} // without the time
+		index := map[stack]int{} // without the time
 		for _, costs := range t.Passes {
 			for _, c := range costs {
 				for _, s := range t.stacks(c) {
@@ -62,10 +62,10 @@ func (p *Profile) Stacks() []Stack {
 }
 
 // stacks are those of an operation in a pass.
-func (t *Test) stacks(c Cost) (all []Stack) {
+func (t *Test) stacks(c Cost) (all []stack) {
 	add := func(thread int, what, tensor string, d time.Duration) {
 		if d > 0 {
-			all = append(all, Stack{t.String(), c.Key, what, tensor, thread, d})
+			all = append(all, stack{t.String(), c.Key, what, tensor, thread, d})
 		}
 	}
 	tensors := t.Tensors[c.Key]
@@ -108,7 +108,7 @@ func (p *Profile) WritePprof(w io.Writer) error {
 		}
 	}
 	locations := map[string]*profile.Location{}
-	for _, s := range p.Stacks() {
+	for _, s := range p.stacks() {
 		sample := &profile.Sample{Value: []int64{int64(s.Time)}, Label: map[string][]string{
 			"test": {s.Test}, "block": {BlockName(s.Key.Block)}, "op": {s.Key.Op}, "thread": {strconv.Itoa(s.Thread)},
 		}}
@@ -117,7 +117,7 @@ func (p *Profile) WritePprof(w io.Writer) error {
 		} else {
 			sample.Label["activity"] = []string{s.What}
 		}
-		for _, frame := range slices.Backward(s.Frames()) {
+		for _, frame := range slices.Backward(s.frames()) {
 			if locations[frame] == nil {
 				id := uint64(len(locations) + 1)
 				f := &profile.Function{ID: id, Name: frame, SystemName: frame}
@@ -146,7 +146,7 @@ type Frame struct {
 // threads did.
 func (p *Profile) Flame() *Frame {
 	root := &Frame{Name: p.Model}
-	for _, s := range p.Stacks() {
+	for _, s := range p.stacks() {
 		at := root
 		at.Time += s.Time
 		for _, name := range []string{s.Test, s.Key.Op, s.What} {
