@@ -139,7 +139,7 @@ func (d *Digest) VerdictDoubts() []string {
 			grave = append(grave, w.Text)
 		}
 	}
-	if n := len(grave) - fewGrave; n > 0 {
+	if n := len(grave) - fewGrave; n > 1 {
 		grave = append(grave[:fewGrave], fmt.Sprintf("%d more warnings are as grave.", n))
 	}
 	return grave
