@@ -619,20 +619,6 @@ func (s *series) zero() float64 {
 	return 0
 }
 
-// differences are log(side/base) by round, positive if side is worse; rounds
-// with a negative value have none.
-func (s *series) differences(side Side, better int) []float64 {
-	var d []float64
-	zero := s.zero()
-	for i, base := range s.sides[Base] {
-		base, value := base+zero, s.sides[side][i]+zero
-		if base > 0 && value > 0 {
-			d = append(d, -float64(better)*math.Log(value/base))
-		}
-	}
-	return d
-}
-
 // triples are the values of the rounds in which no side has a negative one.
 func (s *series) triples(better int) (t triples) {
 	zero := s.zero()
@@ -663,10 +649,10 @@ func (g *gate) verdict(c *caseState, unit string) Finding {
 	if s.exact() {
 		return f.exactly(r, better).unlessByChance(r)
 	}
-	if control := s.differences(Control, better); len(control) > 0 {
-		f.Floor = floor(control)
-	}
 	t := s.triples(better)
+	if len(t) > 0 {
+		f.Floor = floor(t.control())
+	}
 	f.Verdict, f.Pass = r.judge(t, f.Floor)
 	f.Change = t.interval(equivalence)
 	return f
@@ -737,7 +723,7 @@ func (g *gate) alarms() (all []string) {
 			if better == 0 || s.exact() {
 				continue
 			}
-			if control := s.differences(Control, better); len(control) > 0 && g.rule(c, unit).differs(control) {
+			if control := s.triples(better).control(); len(control) > 0 && g.rule(c, unit).differs(control) {
 				all = append(all, fmt.Sprintf("%s %s: base differs from itself by %s: something other than the code decides", c.Name, unit, Percent(hodgesLehmann(control, equivalence).Center)))
 			}
 		}

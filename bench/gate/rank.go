@@ -8,6 +8,14 @@ import (
 // triples are logarithms of base, head and control by round, positive if worse.
 type triples [][3]float64
 
+// control is by how much the control is worse than base in each round.
+func (t triples) control() (d []float64) {
+	for _, v := range t {
+		d = append(d, v[Control]-v[Base])
+	}
+	return d
+}
+
 // scores are those of a round's three values, which chance alone hands out among
 // them if head is no different.
 type scores [][3]int

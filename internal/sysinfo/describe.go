@@ -66,7 +66,9 @@ func describe(h Host, text string) (Host, error) {
 		case "nodes":
 			h.Cores.V.Nodes, err = describedNodes(h.UsableCPUs, to)
 		case "nothing":
-			h = h.untold()
+			nothing := untold(notTold)
+			nothing.UsableCPUs, nothing.Arch, nothing.Go = h.UsableCPUs, h.Arch, h.Go
+			h = nothing
 		default:
 			err = errors.New("unknown")
 		}
@@ -107,17 +109,4 @@ func describedNodes(cpus int, number string) ([][]int, error) {
 		nodes[node] = append(nodes[node], cpu)
 	}
 	return nodes, nil
-}
-
-// untold is h on a system that tells what the Go runtime does, and nothing else.
-func (h Host) untold() Host {
-	return Host{
-		CPU: unknown[string](notTold), OnlineCPUs: unknown[int](notTold), Cores: unknown[Cores](notTold),
-		L1d: unknown[Bytes](notTold), L2: unknown[Bytes](notTold), L3: unknown[Bytes](notTold),
-		MemTotal: unknown[Bytes](notTold), MemAvailable: unknown[Bytes](notTold),
-		CPULimit: unknown[CPULimit](notTold), MemLimit: unknown[ByteLimit](notTold),
-		Governor: unknown[string](notTold), THP: unknown[string](notTold), OS: unknown[string](notTold),
-		Hypervisor: unknown[string](notTold), Emulator: unknown[string](notTold),
-		UsableCPUs: h.UsableCPUs, Arch: h.Arch, Go: h.Go,
-	}
 }

@@ -39,6 +39,16 @@ func thisHost() Host {
 	return h
 }
 
+// untold is a machine whose system tells nothing of it.
+func untold(reason string) Host {
+	text, size, limit := unknown[string](reason), unknown[Bytes](reason), unknown[ByteLimit](reason)
+	return Host{
+		CPU: text, OnlineCPUs: unknown[int](reason), Cores: unknown[Cores](reason), L1d: size, L2: size, L3: size,
+		MemTotal: size, MemAvailable: size, CPULimit: unknown[CPULimit](reason), MemLimit: limit,
+		Governor: text, THP: text, OS: text, Hypervisor: text, Emulator: text,
+	}
+}
+
 // Emulated reports whether an emulator is known to run this program, so that
 // its timings say nothing about a real CPU.
 func (h Host) Emulated() bool { return h.Emulator.OK() && h.Emulator.V != "none" }

@@ -9,32 +9,11 @@ import (
 
 const notRead = "not read on " + runtime.GOOS
 
-func probe() Host {
-	return Host{
-		CPU:          unknown[string](notRead),
-		OnlineCPUs:   unknown[int](notRead),
-		L1d:          unknown[Bytes](notRead),
-		L2:           unknown[Bytes](notRead),
-		L3:           unknown[Bytes](notRead),
-		MemTotal:     unknown[Bytes](notRead),
-		MemAvailable: unknown[Bytes](notRead),
-		CPULimit:     unknown[CPULimit](notRead),
-		MemLimit:     unknown[ByteLimit](notRead),
-		Governor:     unknown[string](notRead),
-		THP:          unknown[string](notRead),
-		OS:           unknown[string](notRead),
-		Hypervisor:   unknown[string](notRead),
-		Emulator:     unknown[string](notRead),
-	}
-}
+func probe() Host { return untold(notRead) }
 
 func readMemory() Memory {
-	return Memory{
-		Peak: unknown[Bytes](notRead),
-		RSS:  unknown[Bytes](notRead),
-		Anon: unknown[Bytes](notRead),
-		File: unknown[Bytes](notRead),
-	}
+	none := unknown[Bytes](notRead)
+	return Memory{Peak: none, RSS: none, Anon: none, File: none}
 }
 
 var errNoReset = errors.New("reset peak memory: not done on " + runtime.GOOS + "; measure in a process of its own")
