@@ -9,13 +9,13 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"time"
 
 	"github.com/google/pprof/profile"
 
 	"onebit/bench/results"
+	"onebit/internal/term"
 )
 
 // A Profiler is a Target that can say where its time goes.
@@ -107,9 +107,9 @@ func ProfileSlower(ctx context.Context, target Profiler, r *Report, opt ProfileO
 	if err := os.MkdirAll(opt.Dir, 0o777); err != nil {
 		return nil, fmt.Errorf("profiles: %w", err)
 	}
-	taken := map[string]bool{}
+	names := term.FileNames{}
 	for _, f := range findings[:opt.Most] {
-		p, failure := profileFinding(ctx, target, f, opt, uniqueName(taken, f.Benchmark))
+		p, failure := profileFinding(ctx, target, f, opt, names.Unique(term.FileName(f.Name)))
 		if ctx.Err() != nil {
 			return all, ctx.Err()
 		}
@@ -169,20 +169,6 @@ func writeProfile(path string, p *profile.Profile) error {
 		return err
 	}
 	return errors.Join(p.Write(file), file.Close())
-}
-
-var unfitForFiles = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
-
-// uniqueName makes a file's name of a benchmark's.
-func uniqueName(taken map[string]bool, b Benchmark) string {
-	slug := unfitForFiles.ReplaceAllString(b.Name, "-")
-	slug = slug[:min(len(slug), 80)]
-	name := slug
-	for i := 2; taken[name]; i++ {
-		name = fmt.Sprintf("%s-%d", slug, i)
-	}
-	taken[name] = true
-	return name
 }
 
 // mostFunctions is how many functions a Profile names.

@@ -66,7 +66,7 @@ func TestProfileNamesTheSlowerFunction(t *testing.T) {
 		t.Errorf("the changes sum up to %v ns, want 100000", sum)
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "*"))
-	if err != nil || len(files) != 2 || filepath.Base(files[0]) != "Spin-size-1-odd_name.base.pprof" {
+	if err != nil || len(files) != 2 || filepath.Base(files[0]) != "spin-size-1-odd_name.base.pprof" {
 		t.Errorf("files %q, %v", files, err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"onebit/bench/names"
 	"onebit/bench/results"
+	"onebit/internal/term"
 	"onebit/reports/digest"
 	"onebit/reports/figure"
 	"onebit/reports/words"
@@ -106,7 +107,7 @@ func threadsFigure(d *digest.Digest, t *digest.Task) *figure.Figure {
 	}
 	slices.SortFunc(who, words.Compare)
 	return &figure.Figure{
-		Name: figure.FileName("threads", t.Base, t.Title), Heading: figure.Label(t.Title + ": speed-up by threads"), Reading: threadsReading(all),
+		Name: term.FileName("threads", t.Base, t.Title), Heading: figure.Label(t.Title + ": speed-up by threads"), Reading: threadsReading(all),
 		Upward: []string{"times as fast"}, Panels: [][]*figure.Panel{drawn}, Height: 260, Legend: figure.Names(slices.Compact(who), d.Marks),
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"onebit/internal/term"
 	"onebit/reports/figure"
 )
 
@@ -221,12 +222,12 @@ func (d *Document) Figures() []*Figure {
 
 // NameParts gives every section, table and figure a name of its own: names that come from a results file may be alike.
 func (d *Document) NameParts() *Document {
-	ids, files := make(figure.FileNames), make(figure.FileNames)
+	ids, files := make(term.FileNames), make(term.FileNames)
 	for p := range d.All() {
 		switch p := p.(type) {
 		case *Section:
 			if p.ID == "" {
-				p.ID = figure.FileName(p.Heading)
+				p.ID = term.FileName(p.Heading)
 			}
 			p.ID = ids.Unique(p.ID)
 		case *Table:

@@ -17,10 +17,10 @@ import (
 	"onebit/bench/results"
 	"onebit/internal/bounded"
 	"onebit/internal/count"
+	"onebit/internal/term"
 	"onebit/reports"
 	"onebit/reports/digest"
 	"onebit/reports/doc"
-	"onebit/reports/figure"
 	"onebit/reports/words"
 )
 
@@ -325,7 +325,7 @@ func (g *report) finding(f gate.Finding) *doc.Section {
 	if f.Floor > 0 {
 		headline += fmt.Sprintf(" %.2g%% of it counts as noise: the same code is known to differ by that.", 100*math.Expm1(f.Floor))
 	}
-	s := &doc.Section{ID: figure.FileName(f.Verdict.String(), f.Name, f.Unit), Heading: digest.CaseName(f.Name) + " in " + f.Unit}
+	s := &doc.Section{ID: term.FileName(f.Verdict.String(), f.Name, f.Unit), Heading: digest.CaseName(f.Name) + " in " + f.Unit}
 	s.Add(doc.Text{Words: headline}, doc.Text{Words: strings.TrimSpace(doc.Sentence(f.Reason()) + " " + f.Package), Muted: true})
 	if drawable(f) {
 		s.Add(g.findingFigure(f, dotsOf(len(g.Findings))))

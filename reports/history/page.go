@@ -13,6 +13,7 @@ import (
 	"onebit/bench/history"
 	"onebit/bench/results"
 	"onebit/internal/count"
+	"onebit/internal/term"
 	"onebit/reports"
 	"onebit/reports/doc"
 	"onebit/reports/figure"
@@ -48,7 +49,7 @@ func (v View) Document() *doc.Document {
 	for _, i := range drawn {
 		s := v.Series[i]
 		machine := v.machine(s.Machine)
-		series.Add((&doc.Section{ID: figure.FileName("series", s.Name), Heading: v.name(s) + " in " + s.Unit + words.If(machine != "", ", machine "+machine)}).Add(doc.Text{Words: v.headline(i)}, v.figure(i)))
+		series.Add((&doc.Section{ID: term.FileName("series", s.Name), Heading: v.name(s) + " in " + s.Unit + words.If(machine != "", ", machine "+machine)}).Add(doc.Text{Words: v.headline(i)}, v.figure(i)))
 	}
 	how := &doc.Section{ID: "how", Heading: "How it was found"}
 	if len(v.Machines) > 1 {

@@ -8,9 +8,9 @@ import (
 
 	"onebit/bench/names"
 	"onebit/bench/results"
+	"onebit/internal/term"
 	"onebit/reports/digest"
 	"onebit/reports/doc"
-	"onebit/reports/figure"
 	"onebit/reports/words"
 )
 
@@ -47,7 +47,7 @@ func (d report) formatScreen(m *matrix) (doc.First, bool) {
 	if len(m.sections()) == 1 {
 		what = "Kernels"
 	}
-	s := doc.First{Table: words.NewTable(figure.FileName("ranked", m.base), what+", ranked", caption+d.RankedLegend(), rows, d.formatFields(newTimeScale(rows)))}
+	s := doc.First{Table: words.NewTable(term.FileName("ranked", m.base), what+", ranked", caption+d.RankedLegend(), rows, d.formatFields(newTimeScale(rows)))}
 	d.judgeFormats(&s, rows, shapes)
 	return s, true
 }

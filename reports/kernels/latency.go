@@ -8,6 +8,7 @@ import (
 	"onebit/bench/names"
 	"onebit/bench/results"
 	"onebit/internal/count"
+	"onebit/internal/term"
 	"onebit/reports/charts"
 	"onebit/reports/digest"
 	"onebit/reports/figure"
@@ -60,7 +61,7 @@ func latencyFigure(d report, f *digest.Family, tasks []*digest.Task) *figure.Fig
 	fastestFirst(names, f.Cases)
 	last := tasks[len(tasks)-1] // the largest
 	fig := &figure.Figure{
-		Name:    figure.FileName("latency", f.Base, f.Subject),
+		Name:    term.FileName("latency", f.Base, f.Subject),
 		Heading: figure.Label(last.Title),
 		Reading: d.latencyReading(last),
 	}

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"onebit/bench/names"
 	"onebit/bench/results"
+	"onebit/internal/term"
 	"onebit/reports/charts"
 	"onebit/reports/digest"
 	"onebit/reports/figure"
@@ -183,7 +184,7 @@ func (d report) rooflineFigure(shape string, roofs map[readKey]float64) *figure.
 	}
 	grid := figure.Arrange(drawn, 2)
 	return &figure.Figure{
-		Name: figure.FileName("roofline", shape), Heading: figure.Label("Roofline, " + shape), Reading: r.reading(),
+		Name: term.FileName("roofline", shape), Heading: figure.Label("Roofline, " + shape), Reading: r.reading(),
 		Height: vg.Length(320 * len(grid)), Panels: grid, Notes: r.notes(),
 		Upward: slices.Repeat([]string{"multiply-adds per second"}, len(grid)),
 	}

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"onebit/bench/names"
 	"onebit/bench/results"
+	"onebit/internal/term"
 	"onebit/reports/charts"
 	"onebit/reports/digest"
 	"onebit/reports/figure"
@@ -72,7 +73,7 @@ func depthFigure(d *report, m *model, test string) *figure.Figure {
 	}
 	grid := figure.Arrange(drawn, 2)
 	return &figure.Figure{
-		Name: figure.FileName("depth", m.name, test), Heading: figure.Label(m.title(test + " against depth")),
+		Name: term.FileName("depth", m.name, test), Heading: figure.Label(m.title(test + " against depth")),
 		Reading: d.depthReading(m, cases), Height: vg.Length(240 * len(grid)), Panels: grid,
 		Upward: slices.Repeat([]string{results.UnitOf(results.TokenRate).About}, len(grid)), Legend: figure.Names(digest.Variants(cases), d.Marks),
 	}

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"onebit/bench/names"
 	"onebit/bench/results"
+	"onebit/internal/term"
 	"onebit/reports/charts"
 	"onebit/reports/digest"
 	"onebit/reports/figure"
@@ -84,7 +85,7 @@ func errorDepthFigure(d *report, m *model, name, heading string, columns int, pa
 	y := figure.NewErrorAxis(errors, results.NMSE)
 	x := figure.Axis{Min: -0.5, Max: float64(last) + 0.5, Labels: min(6, last+1), Format: figure.BareNumber}
 	f := &figure.Figure{
-		Name: figure.FileName(name, m.name), Heading: figure.Label(m.title(heading)), Reading: errorDepthReading(parts),
+		Name: term.FileName(name, m.name), Heading: figure.Label(m.title(heading)), Reading: errorDepthReading(parts),
 	}
 	var drawn []*figure.Panel
 	for _, p := range parts {

@@ -5,9 +5,9 @@ import (
 
 	"onebit/bench/names"
 	"onebit/bench/results"
+	"onebit/internal/term"
 	"onebit/reports/digest"
 	"onebit/reports/doc"
-	"onebit/reports/figure"
 	"onebit/reports/words"
 )
 
@@ -30,7 +30,7 @@ func (d *report) headSheet(m *model) *doc.Table {
 			return doc.Cell{Text: digest.ValueOf(c, unit)}
 		}})
 	}
-	return words.NewTable(figure.FileName("heads", m.name), m.title("output heads"), headCaption, m.heads, fields)
+	return words.NewTable(term.FileName("heads", m.name), m.title("output heads"), headCaption, m.heads, fields)
 }
 
 const headCaption = "The file's output head, and those that --head would make of it: times of one token, errors of the logits against the file's head."

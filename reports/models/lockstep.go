@@ -8,10 +8,10 @@ import (
 
 	"onebit/bench/names"
 	"onebit/bench/results"
+	"onebit/internal/term"
 	"onebit/reports/charts"
 	"onebit/reports/digest"
 	"onebit/reports/doc"
-	"onebit/reports/figure"
 	"onebit/reports/words"
 )
 
@@ -167,7 +167,7 @@ func (d *report) errorSheet(m *model) *doc.Table {
 			return doc.Cell{Text: digest.ValueOf(s.last(), unit)}
 		}})
 	}
-	return words.NewTable(figure.FileName("error", m.name), m.title("error"), errorCaption(m), digest.Variants(cases), fields)
+	return words.NewTable(term.FileName("error", m.name), m.title("error"), errorCaption(m), digest.Variants(cases), fields)
 }
 
 // errorCell is a case's value in a unit with its interval; c may be nil.
@@ -255,7 +255,7 @@ func (d *report) tensorSheet(m *model) *doc.Table {
 			return s.cell()
 		}})
 	}
-	s := words.NewTable(figure.FileName("tensors", m.name), m.title("error by projection"),
+	s := words.NewTable(term.FileName("tensors", m.name), m.title("error by projection"),
 		"nmse, the geometric mean over the blocks; the worst block; and the least cosine. Variants in one column compute the same numbers.", rows, fields)
 	s.Folded = true
 	return s

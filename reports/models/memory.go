@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"onebit/bench/results"
+	"onebit/internal/term"
 	"onebit/reports/charts"
 	"onebit/reports/digest"
 	"onebit/reports/figure"
@@ -84,7 +85,7 @@ func phasesFigure(m *model) *figure.Figure {
 		legend = append(legend, figure.Square("of unknown kind", roleRest))
 	}
 	return &figure.Figure{
-		Name: figure.FileName("memory", m.name), Heading: figure.Label(m.title("peak memory by phase")), Reading: memoryReading(m),
+		Name: term.FileName("memory", m.name), Heading: figure.Label(m.title("peak memory by phase")), Reading: memoryReading(m),
 		Height: figure.RowsHeight(len(names), len(grid)), Panels: grid,
 		Legend: legend,
 	}

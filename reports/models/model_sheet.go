@@ -6,9 +6,9 @@ import (
 
 	"onebit/bench/names"
 	"onebit/bench/results"
+	"onebit/internal/term"
 	"onebit/reports/digest"
 	"onebit/reports/doc"
-	"onebit/reports/figure"
 	"onebit/reports/words"
 )
 
@@ -56,7 +56,7 @@ func (d *report) runSheet(m *model, runs []*run) *doc.Table {
 			return errorCell(m.logitsOf(r), unit)
 		}})
 	}
-	return words.NewTable(figure.FileName("model", m.name), m.title("speed and memory"), words.Sentences(runCaption, digest.AboveText(m.cases())), runs, fields)
+	return words.NewTable(term.FileName("model", m.name), m.title("speed and memory"), words.Sentences(runCaption, digest.AboveText(m.cases())), runs, fields)
 }
 
 const runCaption = "Fastest first. Bold: the best of its column with as many threads, or tied with it. Memory is the peak of the test that is named."

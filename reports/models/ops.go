@@ -9,6 +9,7 @@ import (
 	"onebit/bench/names"
 	"onebit/bench/noise"
 	"onebit/bench/results"
+	"onebit/internal/term"
 	"onebit/reports/charts"
 	"onebit/reports/digest"
 	"onebit/reports/doc"
@@ -146,7 +147,7 @@ func opsFigure(m *model, p *profile) *figure.Figure {
 	}
 	reading := fmt.Sprintf("%s spends %s of %s on %s.", shown[0], words.Time(p.sum(shown[0], p.ops[0]).ns), words.Time(totals[0]), p.ops[0])
 	return &figure.Figure{
-		Name: figure.FileName("ops", m.name, p.title()), Heading: figure.Label(m.title(p.title() + ", by operation")), Reading: reading,
+		Name: term.FileName("ops", m.name, p.title()), Heading: figure.Label(m.title(p.title() + ", by operation")), Reading: reading,
 		Height: figure.RowsHeight(len(shown), 1) + 16, Panels: [][]*figure.Panel{{panel}}, Legend: p.legend(), Notes: notes,
 	}
 }
@@ -238,7 +239,7 @@ func opBlocksFigure(m *model, p *profile) *figure.Figure {
 		drawn = append(drawn, panel)
 	}
 	return &figure.Figure{
-		Name: figure.FileName("op-blocks", m.name, p.title()), Heading: figure.Label(m.title(p.title() + ", by block")),
+		Name: term.FileName("op-blocks", m.name, p.title()), Heading: figure.Label(m.title(p.title() + ", by block")),
 		Reading: p.blocksReading(total), Height: vg.Length(15*len(rows) + 80), Panels: figure.Arrange(drawn, blockPanels), Legend: p.legend(),
 	}
 }

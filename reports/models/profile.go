@@ -9,9 +9,9 @@ import (
 	"onebit/bench/names"
 	"onebit/bench/results"
 	"onebit/internal/count"
+	"onebit/internal/term"
 	"onebit/reports/digest"
 	"onebit/reports/doc"
-	"onebit/reports/figure"
 	"onebit/reports/words"
 )
 
@@ -166,7 +166,7 @@ func profileSheet(m *model, p *profile, variants []string) *doc.Table {
 		}})
 	}
 	caption := fmt.Sprintf("Time per %s, summed over %s and what is outside them; its share; the weights read per second. The last line is without looking at the clock.", p.per(), count.Of(len(p.blocks), "block"))
-	return words.NewTable(figure.FileName("ops", m.name, p.title()), m.title("time by operation, "+p.title()), caption,
+	return words.NewTable(term.FileName("ops", m.name, p.title()), m.title("time by operation, "+p.title()), caption,
 		append(slices.Clone(p.ops), rowTotal, rowTimed), fields)
 }
 

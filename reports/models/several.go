@@ -8,9 +8,9 @@ import (
 
 	"onebit/bench/names"
 	"onebit/bench/results"
+	"onebit/internal/term"
 	"onebit/reports/digest"
 	"onebit/reports/doc"
-	"onebit/reports/figure"
 	"onebit/reports/words"
 )
 
@@ -108,7 +108,7 @@ func (d *report) textsSheet(m *model) *doc.Table {
 		doc.Field[several]{Label: "each", About: "tokens per second of a text", Drop: 1, Cell: func(s several) doc.Cell { rate, _ := s.eachOf(); return doc.Cell{Text: rate} }},
 		doc.Field[several]{Label: "a pass", About: "how long a token of each takes", Drop: 2, Cell: func(s several) doc.Cell { _, pass := s.eachOf(); return doc.Cell{Text: pass} }},
 	)
-	return words.NewTable(figure.FileName("texts", m.name), m.title("several texts at once"), textsCaption, rows, fields)
+	return words.NewTable(term.FileName("texts", m.name), m.title("several texts at once"), textsCaption, rows, fields)
 }
 
 const textsCaption = "Texts decoded together read the weights once a pass. Each is equal to the bit to what it is alone."
@@ -130,7 +130,7 @@ func (d *report) draftsSheet(m *model) *doc.Table {
 		fields = append(fields, doc.Field[several]{Label: cmp.Or(map[string]string{results.PassTokens: "tokens a pass"}[unit], unit), About: results.UnitOf(unit).About, Drop: 1 + i,
 			Cell: func(s several) doc.Cell { return doc.Cell{Text: valueIn(s.Case, unit)} }})
 	}
-	return words.NewTable(figure.FileName("drafts", m.name), m.title("drafts on real texts"), draftsCaption, rows, fields)
+	return words.NewTable(term.FileName("drafts", m.name), m.title("drafts on real texts"), draftsCaption, rows, fields)
 }
 
 const draftsCaption = "The model goes on greedily from a real text: with drafts the text is the same, and the passes are fewer."

@@ -6,6 +6,7 @@ import (
 
 	"onebit/bench/names"
 	"onebit/bench/results"
+	"onebit/internal/term"
 	"onebit/reports/charts"
 	"onebit/reports/digest"
 	"onebit/reports/figure"
@@ -72,7 +73,7 @@ func (d *report) tradeOf(group []*model, name, what, unit string, cost func(*mod
 			rated = testLabel(t)
 		}
 	}
-	t := charts.NewTrade(figure.FileName(name, group[0].withoutHead()), group[0].title(what+" against "+rated), unit, results.TokenRate)
+	t := charts.NewTrade(term.FileName(name, group[0].withoutHead()), group[0].title(what+" against "+rated), unit, results.TokenRate)
 	for _, p := range digest.Panels(cases) {
 		var points []charts.Point
 		for _, m := range group {
