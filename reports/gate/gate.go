@@ -112,7 +112,8 @@ func (g *report) first() doc.First {
 		f := list[0]
 		first.Number, first.NumberOf = gateChange(f), words.Sentences(insteadOf(f), words.If(f.Unit != results.NsPerOp, f.Unit), words.Parenthesis(gateInterval(f)))
 		if p := g.profileOf(f); p != nil && g.results.Folder != "" {
-			first.Next = doc.Command{Line: profileCommand(*p, filepath.ToSlash(g.results.Folder)), Does: "shows where its time went"}
+			// Of the folder itself: a page is the same wherever it is made again.
+			first.Next = doc.Command{Line: profileCommand(*p, "."), Does: "shows where its time went, in the gate's folder"}
 		}
 	}
 	var why []string
