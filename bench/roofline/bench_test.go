@@ -23,14 +23,14 @@ func BenchmarkMove(b *testing.B) {
 				move := func(access, kernel string, move func(part []byte)) {
 					benchmarkMove(b, fmt.Sprintf("access=%s/KiB=%d/pages=%s/threads=%d/kernel=%s", access, size>>10, pages, threads, kernel), a.Bytes(), threads, move)
 				}
-				for _, k := range readKernels(cpu.Detected()) {
-					move("read", k.Name, func(part []byte) { k.Sum(part) })
+				for _, k := range running(archReadKernels, cpu.Detected()) {
+					move("read", k.Name, func(part []byte) { sum(k, part) })
 				}
-				for _, k := range writeKernels(cpu.Detected()) {
-					move("write", k.Name, func(part []byte) { k.Fill(part, 1) })
+				for _, k := range running(archWriteKernels, cpu.Detected()) {
+					move("write", k.Name, func(part []byte) { fill(k, part, 1) })
 				}
-				for _, k := range copyKernels(cpu.Detected()) {
-					move("copy", k.Name, func(part []byte) { k.Copy(part[:len(part)/2], part[len(part)/2:]) })
+				for _, k := range running(archCopyKernels, cpu.Detected()) {
+					move("copy", k.Name, func(part []byte) { copyTo(k, part[:len(part)/2], part[len(part)/2:]) })
 				}
 			}
 			if err := a.Free(); err != nil {

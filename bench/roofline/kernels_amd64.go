@@ -5,12 +5,12 @@ package roofline
 import "onebit/internal/cpu"
 
 var archReadKernels = []readKernel{
-	{"avx512", cpu.AVX512F, 512, readAVX512},
-	{"avx512-prefetch", cpu.AVX512F, 512, readAVX512Prefetch},
-	{"avx512-streams", cpu.AVX512F, 512, readAVX512Streams},
-	{"avx2", cpu.AVX2, 256, readAVX2},
-	{"avx2-prefetch", cpu.AVX2, 256, readAVX2Prefetch},
-	{"avx2-streams", cpu.AVX2, 256, readAVX2Streams},
+	{"avx512", cpu.AVX512F, 512, 1, readAVX512},
+	{"avx512-prefetch", cpu.AVX512F, 512, 1, readAVX512Prefetch},
+	{"avx512-streams", cpu.AVX512F, 512, 1, readAVX512Streams},
+	{"avx2", cpu.AVX2, 256, 1, readAVX2},
+	{"avx2-prefetch", cpu.AVX2, 256, 1, readAVX2Prefetch},
+	{"avx2-streams", cpu.AVX2, 256, 1, readAVX2Streams},
 }
 
 var archDotKernels = []DotKernel{

@@ -5,9 +5,9 @@ package roofline
 import "onebit/internal/cpu"
 
 var archReadKernels = []readKernel{
-	{"neon", cpu.NEON, 128, readNEON},
-	{"neon-prefetch", cpu.NEON, 128, readNEONPrefetch},
-	{"neon-streams", cpu.NEON, 256, readNEONStreams},
+	{"neon", cpu.NEON, 128, 1, readNEON},
+	{"neon-prefetch", cpu.NEON, 128, 1, readNEONPrefetch},
+	{"neon-streams", cpu.NEON, 256, 1, readNEONStreams},
 }
 
 var archDotKernels = []DotKernel{

@@ -50,9 +50,9 @@ func MeasureLimits() (read, dot float64) {
 	}
 	defer buf.Free()
 	for _, size := range inCache {
-		_, rate := best(readKernels(cpu.Detected()), func(k readKernel, n int) int {
+		_, rate := best(running(archReadKernels, cpu.Detected()), func(k readKernel, n int) int {
 			for range n {
-				k.Sum(buf.Bytes()[:size])
+				sum(k, buf.Bytes()[:size])
 			}
 			return n * size
 		})

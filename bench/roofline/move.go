@@ -1,42 +1,18 @@
 package roofline
 
-import (
-	"slices"
-	"unsafe"
+import "unsafe"
 
-	"onebit/internal/cpu"
-)
-
-// writeKernel is one way to write memory.
-type writeKernel struct {
-	Name     string
-	Requires cpu.Set
-
-	// step divides the lengths that write accepts, and align the addresses;
-	// write stores word n/8 times at p, for n ≥ 0.
-	step, align int
-	write       func(p *byte, n int, word uint64)
-}
-
-// writeKernels returns the kernels that run on a machine with these features,
-// usually cpu.Detected(), the widest first. There is always one.
-func writeKernels(have cpu.Set) []writeKernel {
-	return slices.DeleteFunc(slices.Concat(archWriteKernels, []writeKernel{{Name: "go"}}), func(k writeKernel) bool {
-		return !have.Has(k.Requires)
-	})
-}
-
-// Fill sets every byte of buf to b.
-func (k writeKernel) Fill(buf []byte, b byte) {
+// fill sets every byte of buf to b.
+func fill(k writeKernel, buf []byte, b byte) {
 	for len(buf) > chunk {
-		k.fillChunk(buf[:chunk], b)
+		fillChunk(k, buf[:chunk], b)
 		buf = buf[chunk:]
 	}
-	k.fillChunk(buf, b)
+	fillChunk(k, buf, b)
 }
 
-func (k writeKernel) fillChunk(buf []byte, b byte) {
-	if k.write == nil {
+func fillChunk(k writeKernel, buf []byte, b byte) {
+	if k.move == nil {
 		fillGo(buf, b)
 		return
 	}
@@ -45,7 +21,7 @@ func (k writeKernel) fillChunk(buf []byte, b byte) {
 	buf = buf[head:]
 	n := len(buf) / k.step * k.step
 	if n > 0 {
-		k.write(&buf[0], n, uint64(b)*0x0101010101010101)
+		k.move(&buf[0], n, uint64(b)*0x0101010101010101)
 	}
 	fillGo(buf[n:], b)
 }
@@ -71,38 +47,19 @@ func fillGo(buf []byte, b byte) {
 	}
 }
 
-// copyKernel is one way to copy memory.
-type copyKernel struct {
-	Name     string
-	Requires cpu.Set
-
-	// step divides the lengths that copy accepts, and align the addresses that
-	// it copies to.
-	step, align int
-	copy        func(dst, src *byte, n int)
-}
-
-// copyKernels returns the kernels that run on a machine with these features,
-// usually cpu.Detected(), the widest first. There is always one: Go's copy.
-func copyKernels(have cpu.Set) []copyKernel {
-	return slices.DeleteFunc(slices.Concat(archCopyKernels, []copyKernel{{Name: "go"}}), func(k copyKernel) bool {
-		return !have.Has(k.Requires)
-	})
-}
-
-// Copy copies src to dst, which has as many bytes and does not overlap it. It
+// copyTo copies src to dst, which has as many bytes and does not overlap it. It
 // panics if dst is shorter.
-func (k copyKernel) Copy(dst, src []byte) {
+func copyTo(k copyKernel, dst, src []byte) {
 	dst = dst[:len(src)]
 	for len(src) > chunk {
-		k.copyChunk(dst[:chunk], src[:chunk])
+		copyChunk(k, dst[:chunk], src[:chunk])
 		dst, src = dst[chunk:], src[chunk:]
 	}
-	k.copyChunk(dst, src)
+	copyChunk(k, dst, src)
 }
 
-func (k copyKernel) copyChunk(dst, src []byte) {
-	if k.copy == nil {
+func copyChunk(k copyKernel, dst, src []byte) {
+	if k.move == nil {
 		copy(dst, src)
 		return
 	}
@@ -111,7 +68,7 @@ func (k copyKernel) copyChunk(dst, src []byte) {
 	dst, src = dst[head:], src[head:]
 	n := len(dst) / k.step * k.step
 	if n > 0 {
-		k.copy(&dst[0], &src[0], n)
+		k.move(&dst[0], &src[0], n)
 	}
 	copy(dst[n:], src[n:])
 }

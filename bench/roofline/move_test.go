@@ -18,13 +18,13 @@ func lacking(t *testing.T, requires cpu.Set) {
 }
 
 func TestEveryByteIsWritten(t *testing.T) {
-	for _, k := range writeKernels(^cpu.Set(0)) {
+	for _, k := range running(archWriteKernels, ^cpu.Set(0)) {
 		t.Run(k.Name, func(t *testing.T) {
 			lacking(t, k.Requires)
 			for _, n := range lengths() {
 				for _, b := range []*guard.Buffer{guard.New(t, n), guard.Start(t, n), guard.Misaligned(t, n, 1)} {
 					random(b.Bytes(), uint64(n))
-					if err := guard.Catch(func() { k.Fill(b.Bytes(), 0xA5) }); err != nil {
+					if err := guard.Catch(func() { fill(k, b.Bytes(), 0xA5) }); err != nil {
 						t.Fatalf("%d bytes: %v", n, err)
 					}
 					if i := slices.IndexFunc(b.Bytes(), func(v byte) bool { return v != 0xA5 }); i >= 0 {
@@ -37,7 +37,7 @@ func TestEveryByteIsWritten(t *testing.T) {
 }
 
 func TestEveryByteIsCopied(t *testing.T) {
-	for _, k := range copyKernels(^cpu.Set(0)) {
+	for _, k := range running(archCopyKernels, ^cpu.Set(0)) {
 		t.Run(k.Name, func(t *testing.T) {
 			lacking(t, k.Requires)
 			for _, n := range lengths() {
@@ -46,7 +46,7 @@ func TestEveryByteIsCopied(t *testing.T) {
 					random(src.Bytes(), uint64(n))
 					random(dst.Bytes(), uint64(n)+1)
 					src.ReadOnly(t)
-					if err := guard.Catch(func() { k.Copy(dst.Bytes(), src.Bytes()) }); err != nil {
+					if err := guard.Catch(func() { copyTo(k, dst.Bytes(), src.Bytes()) }); err != nil {
 						t.Fatalf("%d bytes: %v", n, err)
 					}
 					if !bytes.Equal(dst.Bytes(), src.Bytes()) {
@@ -62,11 +62,11 @@ func TestEveryByteIsCopied(t *testing.T) {
 // buffer, whatever the alignment.
 func TestNothingElseIsWritten(t *testing.T) {
 	const room = 4096
-	for _, k := range writeKernels(cpu.Detected()) {
+	for _, k := range running(archWriteKernels, cpu.Detected()) {
 		for _, from := range []int{0, 1, 7, 31, 63, 64, 65} {
 			for _, n := range []int{0, 1, 64, 511, 512, 1100, 2048} {
 				whole := make([]byte, room)
-				k.Fill(whole[from:from+n], 1)
+				fill(k, whole[from:from+n], 1)
 				if got := bytes.Count(whole, []byte{1}); got != n {
 					t.Fatalf("%s: %d bytes from %d: %d were written", k.Name, n, from, got)
 				}
@@ -83,16 +83,16 @@ func TestLongBuffersAreMovedInChunks(t *testing.T) {
 	}
 	defer a.Free()
 	dst, src := a.Bytes()[:n], a.Bytes()[n:]
-	for i, k := range copyKernels(cpu.Detected()) {
+	for i, k := range running(archCopyKernels, cpu.Detected()) {
 		fillGo(src, byte(i+1))
 		src[chunk] = 99
-		k.Copy(dst, src)
+		copyTo(k, dst, src)
 		if !bytes.Equal(dst, src) {
 			t.Errorf("%s: the copy differs", k.Name)
 		}
 	}
-	for i, k := range writeKernels(cpu.Detected()) {
-		k.Fill(dst, byte(100+i))
+	for i, k := range running(archWriteKernels, cpu.Detected()) {
+		fill(k, dst, byte(100+i))
 		if got := bytes.Count(dst, []byte{byte(100 + i)}); got != n {
 			t.Errorf("%s: %d of %d bytes were written", k.Name, got, n)
 		}
@@ -105,12 +105,12 @@ func TestCopyToAShorterBufferPanics(t *testing.T) {
 			t.Error("100 bytes were copied to 99")
 		}
 	}()
-	copyKernels(0)[0].Copy(make([]byte, 99), make([]byte, 100))
+	copyTo(running(archCopyKernels, 0)[0], make([]byte, 99), make([]byte, 100))
 }
 
 func TestFewerFeaturesGiveFewerMoves(t *testing.T) {
 	for _, have := range []cpu.Set{0, cpu.AVX2, cpu.NEON} {
-		writes, copies := writeKernels(have), copyKernels(have)
+		writes, copies := running(archWriteKernels, have), running(archCopyKernels, have)
 		if writes[len(writes)-1].Name != "go" || copies[len(copies)-1].Name != "go" {
 			t.Errorf("%v: the pure Go kernels are missing", have)
 		}

@@ -42,8 +42,8 @@ type design struct {
 var accesses = map[string]*access{
 	Read: {
 		designs: func() (all []design) {
-			for _, k := range readKernels(cpu.Detected()) {
-				all = append(all, design{k.Name, k.Sum})
+			for _, k := range running(archReadKernels, cpu.Detected()) {
+				all = append(all, design{k.Name, func(part []byte) uint64 { return sum(k, part) }})
 			}
 			return all
 		},
@@ -52,8 +52,8 @@ var accesses = map[string]*access{
 	},
 	Write: {
 		designs: func() (all []design) {
-			for _, k := range writeKernels(cpu.Detected()) {
-				all = append(all, design{k.Name, func(part []byte) uint64 { k.Fill(part, filling); return 0 }})
+			for _, k := range running(archWriteKernels, cpu.Detected()) {
+				all = append(all, design{k.Name, func(part []byte) uint64 { fill(k, part, filling); return 0 }})
 			}
 			return all
 		},
@@ -62,8 +62,12 @@ var accesses = map[string]*access{
 	},
 	Copy: {
 		designs: func() (all []design) {
-			for _, k := range copyKernels(cpu.Detected()) {
-				all = append(all, design{k.Name, func(part []byte) uint64 { k.Copy(halves(part)); return 0 }})
+			for _, k := range running(archCopyKernels, cpu.Detected()) {
+				all = append(all, design{k.Name, func(part []byte) uint64 {
+					dst, src := halves(part)
+					copyTo(k, dst, src)
+					return 0
+				}})
 			}
 			return all
 		},

@@ -7,21 +7,30 @@ import (
 	"onebit/internal/cpu"
 )
 
-// readKernel is one way to read memory.
-type readKernel struct {
+// A kernel is one way to read, write or copy memory.
+type kernel[Move any] struct {
 	Name     string
 	Requires cpu.Set
 
-	// step divides the lengths that read accepts; read returns the sum of the
-	// n/8 words at p, for n ≥ 0.
-	step int
-	read func(p *byte, n int) uint64
+	// step divides the lengths that move accepts, and align the addresses that it
+	// writes to. Go's kernel has no move.
+	step, align int
+	move        Move
 }
 
-// readKernels returns the kernels that run on a machine with these features,
-// usually cpu.Detected(), the widest first. There is always one.
-func readKernels(have cpu.Set) []readKernel {
-	return slices.DeleteFunc(slices.Concat(archReadKernels, []readKernel{{Name: "go"}}), func(k readKernel) bool {
+type (
+	// A readKernel returns the sum of the n/8 words at p, for n ≥ 0.
+	readKernel = kernel[func(p *byte, n int) uint64]
+	// A writeKernel stores word n/8 times at p, for n ≥ 0.
+	writeKernel = kernel[func(p *byte, n int, word uint64)]
+	// A copyKernel copies n bytes, for n ≥ 0.
+	copyKernel = kernel[func(dst, src *byte, n int)]
+)
+
+// running are the kernels that run on a machine with these features, usually
+// cpu.Detected(), the widest first. There is always one, in pure Go.
+func running[Move any](all []kernel[Move], have cpu.Set) []kernel[Move] {
+	return slices.DeleteFunc(slices.Concat(all, []kernel[Move]{{Name: "go"}}), func(k kernel[Move]) bool {
 		return !have.Has(k.Requires)
 	})
 }
@@ -29,19 +38,19 @@ func readKernels(have cpu.Set) []readKernel {
 // chunk bounds the time in assembly, which the scheduler cannot interrupt.
 const chunk = 4 << 20
 
-// Sum reads buf and returns the sum of its little-endian 64-bit words modulo
+// sum reads buf and returns the sum of its little-endian 64-bit words modulo
 // 2⁶⁴; a last part of a word counts as if zeroes followed it.
-func (k readKernel) Sum(buf []byte) uint64 {
-	var sum uint64
+func sum(k readKernel, buf []byte) uint64 {
+	var s uint64
 	for len(buf) > chunk {
-		sum += k.sumChunk(buf[:chunk])
+		s += sumChunk(k, buf[:chunk])
 		buf = buf[chunk:]
 	}
-	return sum + k.sumChunk(buf)
+	return s + sumChunk(k, buf)
 }
 
-func (k readKernel) sumChunk(buf []byte) uint64 {
-	if k.read == nil {
+func sumChunk(k readKernel, buf []byte) uint64 {
+	if k.move == nil {
 		return sumGo(buf)
 	}
 	n := len(buf) / k.step * k.step
@@ -49,9 +58,9 @@ func (k readKernel) sumChunk(buf []byte) uint64 {
 	case 0:
 		return sumGo(buf)
 	case len(buf):
-		return k.read(&buf[0], n)
+		return k.move(&buf[0], n)
 	}
-	return k.read(&buf[0], n) + sumGo(buf[n:])
+	return k.move(&buf[0], n) + sumGo(buf[n:])
 }
 
 // sumGo is the pure Go kernel, and what all others are compared with. Eight

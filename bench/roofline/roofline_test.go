@@ -45,7 +45,7 @@ func lengths() []int {
 // everyReadKernel calls f for each kernel of this build, and names the missing
 // features of those that can't run here.
 func everyReadKernel(t *testing.T, f func(t *testing.T, k readKernel)) {
-	for _, k := range readKernels(^cpu.Set(0)) {
+	for _, k := range running(archReadKernels, ^cpu.Set(0)) {
 		t.Run(k.Name, func(t *testing.T) {
 			lacking(t, k.Requires)
 			f(t, k)
@@ -61,7 +61,7 @@ func TestEveryByteIsRead(t *testing.T) {
 				want := words(b.Bytes())
 				b.ReadOnly(t)
 				var got uint64
-				if err := guard.Catch(func() { got = k.Sum(b.Bytes()) }); err != nil {
+				if err := guard.Catch(func() { got = sum(k, b.Bytes()) }); err != nil {
 					t.Fatalf("%d bytes: %v", n, err)
 				}
 				if got != want {
@@ -80,7 +80,7 @@ func TestLongBuffersAreReadInChunks(t *testing.T) {
 	defer a.Free()
 	want := words(a.Bytes())
 	everyReadKernel(t, func(t *testing.T, k readKernel) {
-		if got := k.Sum(a.Bytes()); got != want {
+		if got := sum(k, a.Bytes()); got != want {
 			t.Errorf("sum %#x, want %#x", got, want)
 		}
 	})
@@ -223,7 +223,7 @@ func goOf(have cpu.Set, kind string) string {
 
 func TestFewerFeaturesGiveFewerKernels(t *testing.T) {
 	for _, have := range []cpu.Set{0, cpu.AVX2, cpu.NEON, ^cpu.Set(0)} {
-		reads := readKernels(have)
+		reads := running(archReadKernels, have)
 		for _, last := range []string{reads[len(reads)-1].Name, goOf(have, Int8), goOf(have, Float32)} {
 			if last != "go" {
 				t.Errorf("%v: the pure Go kernels are missing", have)
