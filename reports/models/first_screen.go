@@ -140,14 +140,15 @@ func (d *report) modelFields(rows []modelRow, one bool) []doc.Field[modelRow] {
 	if one {
 		fields[0] = by
 	} else {
-		fields = append(fields, by, unit(names.Threads, "", 5, func(r modelRow) string { return r.s.Panel.Threads }))
+		by.Drop = 2 // the sentence says it of the first
+		fields = append(fields, by, unit(names.Threads, "", 6, func(r modelRow) string { return r.s.Panel.Threads }))
 	}
 	return append(fields,
-		unit("at most", results.PctRoof, 4, func(r modelRow) string {
+		unit("at most", results.PctRoof, 5, func(r modelRow) string {
 			most, ok := ceilingOf(r.c())
 			return words.If(ok, results.UnitOf(results.TokenRate).Format(most))
 		}),
-		unit("memory", results.PeakRSS, 3, func(r modelRow) string { return valueIn(r.run().peak(), results.PeakRSS) }),
-		unit("planned", results.PlanBytes, 6, func(r modelRow) string { return r.run().planned() }),
-		doc.Field[modelRow]{Label: "kld", About: results.UnitOf(results.KLD).About, Drop: 2, Cell: func(r modelRow) doc.Cell { return doc.Cell{Text: valueIn(r.m.logitsOf(r.run()), results.KLD)} }})
+		unit("memory", results.PeakRSS, 4, func(r modelRow) string { return valueIn(r.run().peak(), results.PeakRSS) }),
+		unit("planned", results.PlanBytes, 7, func(r modelRow) string { return r.run().planned() }),
+		doc.Field[modelRow]{Label: "kld", About: results.UnitOf(results.KLD).About, Drop: 3, Cell: func(r modelRow) doc.Cell { return doc.Cell{Text: valueIn(r.m.logitsOf(r.run()), results.KLD)} }})
 }
