@@ -192,8 +192,8 @@
 //
 // The plain squares are also what a head is after. The error of a logit is Σ e·h over a
 // row, and to its mean square weight j adds e² times the mean of h², about which the
-// weight's own size says nothing. x² stands in for that mean where nobody has measured
-// it: given an importance matrix, which is those means, ggml weighs with them and not
+// weight's own size says nothing. x² stands in for that mean where it was not
+// measured: given an importance matrix, which is those means, ggml weighs with them and not
 // with x² (quantize_row_q6_K_impl; ggml-org/llama.cpp pull request 4861). Without one
 // all columns count alike. Both cannot be least at once: 16 weights have one scale.
 //

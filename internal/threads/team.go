@@ -148,7 +148,7 @@ func (t *Team) drain(thread int) {
 }
 
 // rescue leaves a panic to Run, which waits for the other threads first: they still use
-// what the tasks are about. One in a task that was stolen is nobody's.
+// what the tasks are about. One in a task that was stolen is dropped.
 func (t *Team) rescue(thread int) {
 	if v := recover(); v != nil && (thread == 0 || t.Complete(thread)) {
 		first := v // v itself would be allocated whether there is a panic or not

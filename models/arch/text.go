@@ -15,7 +15,7 @@ type Text struct {
 	// Arch is the architecture's name, for errors. Package models sets it.
 	Arch string
 	// Chat is how the models were taught to see a conversation, if the file has
-	// no template; nil: nobody knows.
+	// no template; nil: that is unknown.
 	Chat *Chat
 	// Others are further ones that the templates of its files may mean.
 	Others []*Chat

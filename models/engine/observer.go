@@ -8,7 +8,7 @@ type Observer interface {
 }
 
 // A TimeObserver is an Observer of times alone. An engine whose operations queue may run
-// them as if nobody looked, and show each when it is done: its Results have names only.
+// them as without an observer, and show each when it is done: its Results have names only.
 type TimeObserver interface {
 	Observer
 	TimesOnly()

@@ -26,7 +26,7 @@ var oneBit []byte
 //go:embed text.txt
 var Text string
 
-// The models' names. Default is the one that is taken where nobody says which.
+// The models' names. Default is the one that is taken unless another is named.
 const (
 	Ternary = "gopher-ternary"
 	OneBit  = "gopher-1bit"

@@ -46,8 +46,8 @@ func (s ggufSource) Tokenizer() (*tokenizer.Tokenizer, error) {
 	return tokenizer.FromGGUF(s.File, text)
 }
 
-// Rotation reads it for the architecture's sake too: without one that is known
-// nobody can tell what of a file is rotated.
+// Rotation reads it for the architecture's sake too: of an unknown one, which
+// tensors of a file are rotated is unknown too.
 func (s ggufSource) Rotation() (*arch.Rotation, error) {
 	if !arch.Rotated(s.File.Metadata()) {
 		return nil, nil

@@ -11,7 +11,7 @@ import (
 )
 
 // FromGGUF makes the tokenizer of a model file from its metadata and from what
-// its architecture says, the zero Text if nobody knows that. It keeps
+// its architecture says, the zero Text if that is unknown. It keeps
 // nothing of the file, which may be closed. What is wrong with the metadata is a
 // *container.FormatError that names the key.
 func FromGGUF(f *gguf.File, text arch.Text) (*Tokenizer, error) {

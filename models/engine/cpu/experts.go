@@ -296,7 +296,7 @@ func (s *stream) endRouted(start time.Time, op string, w work, n int, products [
 }
 
 // Combine adds experts' results in the order of their choice. They are not finite where
-// weights are bad that nobody has looked at: as long as there may be any, it looks.
+// unchecked weights are bad: as long as there are some, it looks.
 func (s *stream) Combine(op string, dst, x, chosen engine.Buffer) {
 	start := s.begin()
 	to, from, choice := dst.(*buffer), x.(*buffer), chosen.(*buffer)

@@ -36,7 +36,7 @@ type stream struct {
 	buffers  []*buffer
 	cos, sin []float32 // n × half a head's width: angles of the rotary embedding
 
-	// A pass through weights that nobody has looked at: whether its products
+	// A pass through weights that were not checked yet: whether its products
 	// are looked at, and whether one was not finite.
 	looking, doubtful bool
 	failed            error     // of an operation; nil: none

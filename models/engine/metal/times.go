@@ -68,7 +68,7 @@ func (t *times) take(d *metal.Device, fail func(error)) *metal.Stamps {
 }
 
 // read adds to its operations what a command buffer took: to each its share by the ticks
-// of the GPU's clock, whose unit nobody says.
+// of the GPU's clock, whose unit is undocumented.
 func (t *times) read(b *batch, took time.Duration) {
 	ticks := b.stamps.Ticks()[:len(b.ops)]
 	var all float64
