@@ -38,6 +38,9 @@ func Alloc(n int) (*Anon, error) {
 	if err != nil {
 		return nil, fmt.Errorf("mmap: allocate %d bytes: %w", n, err)
 	}
+	if n >= HugePage {
+		adviseHuge(a.data)
+	}
 	return a, nil
 }
 

@@ -43,6 +43,9 @@ func Map(f *os.File) (*File, error) {
 	if err != nil {
 		return fail(err)
 	}
+	if size >= HugePage {
+		adviseHuge(data)
+	}
 	m := &File{data: data, path: f.Name()}
 	mapped.add(m)
 	return m, nil

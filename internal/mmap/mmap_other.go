@@ -24,14 +24,6 @@ func mapFile(f *os.File, size int) ([]byte, error) {
 
 func unmapFile([]byte) error { return nil }
 
-func advisePopulate([]byte) {}
-
-func adviseTouch([]byte) {}
-
-func adviseRelease([]byte) error { return nil }
-
-func adviseSmall([]byte) {}
-
 func alloc(n int) (*Anon, error) {
 	page := os.Getpagesize()
 	if n > math.MaxInt-page {

@@ -11,11 +11,7 @@ import (
 )
 
 func mapFile(f *os.File, size int) ([]byte, error) {
-	data, err := unix.Mmap(int(f.Fd()), 0, size, unix.PROT_READ, unix.MAP_SHARED)
-	if err == nil && size >= HugePage {
-		adviseHuge(data)
-	}
-	return data, err
+	return unix.Mmap(int(f.Fd()), 0, size, unix.PROT_READ, unix.MAP_SHARED)
 }
 
 func unmapFile(data []byte) error { return unix.Munmap(data) }
@@ -36,11 +32,7 @@ func alloc(n int) (*Anon, error) {
 	if slack > 0 {
 		start = int(-uintptr(unsafe.Pointer(&reserve[0])) % HugePage)
 	}
-	data := reserve[start : start+n : start+n]
-	if slack > 0 {
-		adviseHuge(data)
-	}
-	return &Anon{data: data, reserve: reserve}, nil
+	return &Anon{data: reserve[start : start+n : start+n], reserve: reserve}, nil
 }
 
 func free(reserve []byte) error { return unix.Munmap(reserve) }

@@ -25,14 +25,6 @@ func unmapFile(data []byte) error {
 	return windows.UnmapViewOfFile(uintptr(unsafe.Pointer(&data[0])))
 }
 
-func advisePopulate([]byte) {}
-
-func adviseTouch([]byte) {}
-
-func adviseRelease([]byte) error { return nil }
-
-func adviseSmall([]byte) {}
-
 func alloc(n int) (*Anon, error) {
 	addr, err := windows.VirtualAlloc(0, uintptr(n), windows.MEM_RESERVE|windows.MEM_COMMIT, windows.PAGE_READWRITE)
 	if err != nil {

@@ -1,8 +1,10 @@
-//go:build unix && !linux
+//go:build !linux
 
 package mmap
 
-// MADV_DONTNEED means something else outside Linux: a hint at most.
+// What Linux is advised of, other systems are not told: MADV_DONTNEED means something
+// else there, a hint at most.
+
 func adviseRelease([]byte) error { return nil }
 
 func adviseHuge([]byte) {}
