@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync/atomic"
+
+	"onebit/internal/deviation"
 )
 
 // Shuffles say how often histories without a change had one.
@@ -38,7 +40,7 @@ func (h *History) Shuffled(ctx context.Context, n int, opt Options) (Shuffles, e
 			out.Alarmed++
 		}
 	}
-	out.Lo, out.Hi = wilson(out.Alarmed, n)
+	out.Lo, out.Hi = deviation.Share(float64(out.Alarmed)/float64(max(n, 1)), n)
 	return out, nil
 }
 
@@ -63,16 +65,4 @@ func (h *History) shuffled(order []int) *History {
 		out.Series = append(out.Series, s)
 	}
 	return out
-}
-
-// wilson is the 95% interval of a chance of which k of n were seen.
-func wilson(k, n int) (lo, hi float64) {
-	if n == 0 {
-		return 0, 1
-	}
-	const z = 1.96
-	size, share := float64(n), float64(k)/float64(n)
-	center := (share + z*z/(2*size)) / (1 + z*z/size)
-	half := z / (1 + z*z/size) * math.Sqrt(share*(1-share)/size+z*z/(4*size*size))
-	return max(0, center-half), min(1, center+half)
 }

@@ -50,3 +50,12 @@ func TestPrediction(t *testing.T) {
 		t.Errorf("a NaN is lost: %v", bad)
 	}
 }
+
+func TestShare(t *testing.T) {
+	if lo, hi := Share(0, 100); lo != 0 || math.Abs(hi-0.037) > 0.001 {
+		t.Errorf("0 of 100: %v to %v", lo, hi)
+	}
+	if lo, hi := Share(0, 0); lo != 0 || hi != 1 {
+		t.Errorf("of none: %v to %v", lo, hi)
+	}
+}

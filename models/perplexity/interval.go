@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"onebit/internal/deviation"
 )
 
 // confidence is the level of every interval.
@@ -31,22 +33,11 @@ func (e Estimate) KLDInterval() (lo, hi float64) {
 }
 
 // SameTopInterval returns the 95% confidence interval of SameTop (Wilson 1927).
-func (e Estimate) SameTopInterval() (lo, hi float64) { return e.SameTop.wilson() }
+func (e Estimate) SameTopInterval() (lo, hi float64) {
+	return deviation.Share(e.SameTop.Value(), e.SameTop.n)
+}
 
 // Top5Interval returns a 95% confidence interval of Top5. It is Wilson's for
 // as many yes-or-no answers as there are positions, which is the widest that
 // shares between 0 and 1 can need.
-func (e Estimate) Top5Interval() (lo, hi float64) { return e.Top5.wilson() }
-
-// wilson is the score interval of a share. It stays within 0 and 1, and it has
-// a width where all positions agree.
-func (m Mean) wilson() (lo, hi float64) {
-	if m.n == 0 {
-		return 0, 1
-	}
-	n, p := float64(m.n), m.Value()
-	z := distuv.UnitNormal.Quantile((1 + confidence) / 2)
-	centre := (p + z*z/(2*n)) / (1 + z*z/n)
-	half := z / (1 + z*z/n) * math.Sqrt(max(0, p*(1-p)/n+z*z/(4*n*n)))
-	return max(0, centre-half), min(1, centre+half)
-}
+func (e Estimate) Top5Interval() (lo, hi float64) { return deviation.Share(e.Top5.Value(), e.Top5.n) }
