@@ -25,6 +25,7 @@ import (
 
 	"onebit/bench/results"
 	"onebit/internal/require"
+	"onebit/reports/render"
 	"onebit/reports/reportstest"
 	"onebit/reports/words"
 )
@@ -164,10 +165,10 @@ func TestReportInBrowser(t *testing.T) {
 		m = reportstest.NewRun(1)
 	}
 	var text bytes.Buffer
-	if err := reportstest.WriteHTML(t.Context(), &text, reportstest.Set(t, slices.Concat(m.Results(), reportstest.SmallModels().Results()))); err != nil {
+	if err := reportstest.Print(t.Context(), &text, "html", reportstest.Set(t, slices.Concat(m.Results(), reportstest.SmallModels().Results()))); err != nil {
 		t.Fatal(err)
 	}
-	page := filepath.Join(t.TempDir(), reportstest.PageName)
+	page := filepath.Join(t.TempDir(), "index.html")
 	if err := os.WriteFile(page, text.Bytes(), 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -190,10 +191,10 @@ func TestReportInBrowser(t *testing.T) {
 	}
 	t.Run("plots", func(t *testing.T) {
 		dir := t.TempDir()
-		if err := reportstest.Write(t.Context(), dir, reportstest.Set(t, reportstest.Small().Results()), reportstest.WriteOptions{}); err != nil {
+		if err := reportstest.Write(t.Context(), dir, render.FolderOptions{}, reportstest.Set(t, reportstest.Small().Results())); err != nil {
 			t.Fatal(err)
 		}
-		b.load(t, filepath.Join(dir, reportstest.PageName), 1280, "light")
+		b.load(t, filepath.Join(dir, "index.html"), 1280, "light")
 		testPlotLinks(t, b, dir)
 	})
 	b.check(t)

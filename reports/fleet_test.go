@@ -16,15 +16,15 @@ func TestGoldenFleet(t *testing.T) {
 	require.Unplayed(t, "a page is the same wherever it is written")
 	fleet := goldenFleet(t)
 	for _, kind := range []string{"table", "markdown"} {
-		k, _ := reportstest.FormatNamed(kind)
+		k, _ := render.Named(kind)
 		var b bytes.Buffer
-		if err := k.RenderFleet(t.Context(), &b, fleet); err != nil {
+		if err := reportstest.Print(t.Context(), &b, k.Name, fleet.Machines...); err != nil {
 			t.Fatal(err)
 		}
 		reportstest.CheckGolden(t, "golden-fleet."+k.Extension, b.Bytes())
 	}
 	var b bytes.Buffer
-	if err := reportstest.PrintTo(t.Context(), &b, "table", render.Options{Width: 80}, reportstest.Made(fleet.Machines...)); err != nil {
+	if err := reportstest.PrintDoc(&b, reportstest.DocOf(t, fleet.Machines...), "table", render.Options{Width: 80}); err != nil {
 		t.Fatal(err)
 	}
 	reportstest.CheckGolden(t, "golden-fleet-80.txt", b.Bytes())
@@ -57,7 +57,7 @@ func TestFleetInBrowser(t *testing.T) {
 		reportstest.Derived(t, reportstest.Setting("host", "board"), reportstest.TimesAs(9), reportstest.Without("variant=avx512vnni"), reportstest.Setting("isa-unavailable", "avx512vnni")),
 		reportstest.Derived(t, reportstest.Setting("host", "qemu"), reportstest.Setting("emulated", "true")),
 	}
-	if err := reportstest.WriteFleet(t.Context(), dir, &results.Fleet{Machines: machines}, reportstest.WriteOptions{}); err != nil {
+	if err := reportstest.Write(t.Context(), dir, render.FolderOptions{}, machines...); err != nil {
 		t.Fatal(err)
 	}
 	page := filepath.Join(dir, "index.html")

@@ -17,21 +17,20 @@ import (
 	"onebit/reports/doc"
 	"onebit/reports/history"
 	"onebit/reports/render"
-	"onebit/reports/reportstest"
 )
 
 // Two writers of a report's folder, each with a text that tells its runs apart. The
 // page is the largest file of both, and comes last.
 var folderWriters = map[string]func(t *testing.T, dir, text string) error{
 	"plots": func(t *testing.T, dir, text string) error {
-		return writeFormats(t, dir, reportstest.WriteOptions{}, "a", text, strings.Repeat("long", 5000))
+		return writeFormats(t, dir, render.FolderOptions{}, "a", text, strings.Repeat("long", 5000))
 	},
 	"table": func(t *testing.T, dir, text string) error {
 		say := func(text string) func(io.Writer) error {
 			return func(w io.Writer) error { _, err := io.WriteString(w, text); return err }
 		}
 		d := &doc.Document{Title: strings.Repeat(text, 1000), Files: []doc.File{{Name: history.HistoryCSV, Write: say(text)}}}
-		return render.Folder(t.Context(), dir, d, reportstest.WriteOptions{})
+		return render.Folder(t.Context(), dir, d, render.FolderOptions{})
 	},
 }
 
@@ -53,12 +52,12 @@ func TestFullDisk(t *testing.T) {
 			}
 			before := contents(t, dir)
 			for path, data := range before {
-				if path != reportstest.PageName && len(data) >= len(before[reportstest.PageName]) {
-					t.Fatalf("%s has %d bytes, and the page %d", path, len(data), len(before[reportstest.PageName]))
+				if path != "index.html" && len(data) >= len(before["index.html"]) {
+					t.Fatalf("%s has %d bytes, and the page %d", path, len(data), len(before["index.html"]))
 				}
 			}
 			child := exec.Command(os.Args[0], "-test.run=^TestFullDisk$")
-			child.Env = append(os.Environ(), fullDisk+"="+strconv.Itoa(len(before[reportstest.PageName])-1), fullFolder+"="+dir, fullWriter+"="+name)
+			child.Env = append(os.Environ(), fullDisk+"="+strconv.Itoa(len(before["index.html"])-1), fullFolder+"="+dir, fullWriter+"="+name)
 			if out, err := child.CombinedOutput(); err != nil || !strings.Contains(string(out), "PASS") {
 				t.Fatalf("%v: %s", err, out)
 			}
@@ -91,7 +90,7 @@ func writeToFullDisk(t *testing.T, most string) {
 	}
 	dir := os.Getenv(fullFolder)
 	err = folderWriters[os.Getenv(fullWriter)](t, dir, "new")
-	if want := filepath.Join(dir, reportstest.PageName); err == nil || !strings.Contains(err.Error(), want) {
+	if want := filepath.Join(dir, "index.html"); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, want one that names %s", err, want)
 	}
 }

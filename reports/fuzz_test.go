@@ -36,8 +36,8 @@ func FuzzRender(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for _, k := range reportstest.Formats() {
-			if err := k.Render(t.Context(), io.Discard, res); err != nil {
+		for _, k := range render.Printers() {
+			if err := reportstest.Print(t.Context(), io.Discard, k.Name, res); err != nil {
 				t.Errorf("%s: %v", k.Name, err)
 			}
 		}

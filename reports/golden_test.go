@@ -8,19 +8,20 @@ import (
 	"testing"
 
 	"onebit/internal/require"
+	"onebit/reports/render"
 	"onebit/reports/reportstest"
 )
 
 // TestGolden holds the kinds of report that are text to their goldens.
 func TestGolden(t *testing.T) {
 	res := reportstest.GoldenInput(t, "results.txt")
-	for _, k := range reportstest.Formats() {
+	for _, k := range render.Printers() {
 		if k.Name == "html" || k.Name == "samples" || k.Name == "json" {
 			continue // too large to read; other tests look at them
 		}
 		t.Run(k.Name, func(t *testing.T) {
 			var b bytes.Buffer
-			if err := k.Render(t.Context(), &b, res); err != nil {
+			if err := reportstest.Print(t.Context(), &b, k.Name, res); err != nil {
 				t.Fatal(err)
 			}
 			reportstest.CheckGolden(t, "golden-"+k.Name+"."+k.Extension, b.Bytes())
@@ -43,7 +44,7 @@ func TestGoldenModels(t *testing.T) {
 		t.Fatal(err)
 	}
 	reportstest.CheckGolden(t, "golden-models-table.txt", table.Bytes())
-	if err := reportstest.WriteMarkdown(&markdown, res); err != nil {
+	if err := reportstest.Print(t.Context(), &markdown, "markdown", res); err != nil {
 		t.Fatal(err)
 	}
 	reportstest.CheckGolden(t, "golden-models-markdown.md", markdown.Bytes())
@@ -58,7 +59,7 @@ func TestSameResultsSameBytes(t *testing.T) {
 	both := reportstest.Set(t, slices.Concat(reportstest.Small().Results(), reportstest.SmallModels().Results()))
 	read := func() map[string][]byte {
 		dir := t.TempDir()
-		if err := reportstest.Write(t.Context(), dir, both, reportstest.WriteOptions{}); err != nil {
+		if err := reportstest.Write(t.Context(), dir, render.FolderOptions{}, both); err != nil {
 			t.Fatal(err)
 		}
 		files := make(map[string][]byte)

@@ -13,6 +13,7 @@ import (
 
 	"onebit/bench/names"
 	"onebit/bench/results"
+	"onebit/reports/render"
 	"onebit/reports/reportstest"
 )
 
@@ -103,12 +104,12 @@ func TestHostileNames(t *testing.T) {
 
 	res := reportstest.Set(t, []byte(text))
 	for _, name := range []string{"table", "markdown"} {
-		k, ok := reportstest.FormatNamed(name)
+		k, ok := render.Named(name)
 		if !ok {
 			t.Fatalf("no kind %q", name)
 		}
 		var b bytes.Buffer
-		if err := k.Render(t.Context(), &b, res); err != nil {
+		if err := reportstest.Print(t.Context(), &b, k.Name, res); err != nil {
 			t.Fatal(err)
 		}
 		if strings.Contains(b.String(), "\x1b") {
@@ -135,7 +136,7 @@ func TestFiguresHaveTheirOwnFiles(t *testing.T) {
 	text := "BenchmarkMatVec/format=a+b/variant=x/rows=2/cols=2 1 5 ns/op\n" +
 		"BenchmarkMatVec/format=a*b/variant=x/rows=2/cols=2 1 5 ns/op\n"
 	dir := t.TempDir()
-	if err := reportstest.Write(t.Context(), dir, reportstest.Set(t, []byte(text)), reportstest.WriteOptions{}); err != nil {
+	if err := reportstest.Write(t.Context(), dir, render.FolderOptions{}, reportstest.Set(t, []byte(text))); err != nil {
 		t.Fatal(err)
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "plots", "latency-*.png"))
@@ -149,12 +150,12 @@ func TestWriteErrors(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if err := reportstest.Write(t.Context(), filepath.Join(file, "report"), &results.Set{}, reportstest.WriteOptions{}); err == nil || !strings.Contains(err.Error(), file) {
+	if err := reportstest.Write(t.Context(), filepath.Join(file, "report"), render.FolderOptions{}, &results.Set{}); err == nil || !strings.Contains(err.Error(), file) {
 		t.Errorf("writing below a file: error %v does not name it", err)
 	}
 	broken := errors.New("no space left on device")
-	for _, k := range reportstest.Formats() {
-		if err := k.Render(t.Context(), failingWriter{broken}, reportstest.Set(t, reportstest.Small().Results())); !errors.Is(err, broken) {
+	for _, k := range render.Printers() {
+		if err := reportstest.Print(t.Context(), failingWriter{broken}, k.Name, reportstest.Set(t, reportstest.Small().Results())); !errors.Is(err, broken) {
 			t.Errorf("%s: error %v, want the writer's", k.Name, err)
 		}
 	}
@@ -171,7 +172,7 @@ AA/B/arm=a,1,3,ns/op,1
 B/k=v,2,8,ns/op,0.1
 `
 	var b bytes.Buffer
-	if err := reportstest.WriteSamplesCSV(&b, reportstest.Set(t, []byte(text))); err != nil {
+	if err := reportstest.Print(t.Context(), &b, "samples", reportstest.Set(t, []byte(text))); err != nil {
 		t.Fatal(err)
 	}
 	reportstest.CompareText(t, "samples", want, b.String())

@@ -8,6 +8,7 @@ import (
 
 	"onebit/bench/results"
 	"onebit/internal/require"
+	"onebit/reports/render"
 	"onebit/reports/reportstest"
 )
 
@@ -25,7 +26,7 @@ func BenchmarkReport(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				if err := reportstest.Write(b.Context(), b.TempDir(), res, reportstest.WriteOptions{}); err != nil {
+				if err := reportstest.Write(b.Context(), b.TempDir(), render.FolderOptions{}, res); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -55,7 +56,7 @@ func TestDefaultRunMakesASmallPage(t *testing.T) {
 		}
 	}
 	var page strings.Builder
-	if err := reportstest.WriteHTML(t.Context(), &page, run); err != nil {
+	if err := reportstest.Print(t.Context(), &page, "html", run); err != nil {
 		t.Fatal(err)
 	}
 	if rows := strings.Count(page.String(), "<tr"); rows < 700 {

@@ -36,7 +36,7 @@ func remadeRun(t *testing.T, machines ...*results.Set) remade {
 	t.Helper()
 	s := reportstest.Made(machines...)
 	for _, res := range machines {
-		s.Paths = append(s.Paths, reportstest.WriteFiles(t, doc.File{Name: "results.txt", Write: res.Write}))
+		s.Paths = append(s.Paths, writeFiles(t, doc.File{Name: "results.txt", Write: res.Write}))
 	}
 	d, err := reports.Build(t.Context(), s)
 	if err != nil {
@@ -49,18 +49,18 @@ func remadeComparison(t *testing.T) remade {
 	t.Helper()
 	fast := &results.Set{Samples: []results.Sample{{Name: results.ParseName("Sort"), Iters: 1, Values: []results.Metric{{Unit: results.NsPerOp, Value: 100}}}}}
 	slow := &results.Set{Samples: []results.Sample{{Name: results.ParseName("Sort"), Iters: 1, Values: []results.Metric{{Unit: results.NsPerOp, Value: 500}}}}}
-	path := reportstest.WriteFiles(t, doc.File{Name: "old.txt", Write: fast.Write}, doc.File{Name: "new.txt", Write: slow.Write})
+	path := writeFiles(t, doc.File{Name: "old.txt", Write: fast.Write}, doc.File{Name: "new.txt", Write: slow.Write})
 	c, err := compare.Files(t.Context(), compare.Options{Filter: ".name:Sort"}, "a="+filepath.Join(filepath.Dir(path), "old.txt"), path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return remade{c.Document(true), []string{reportstest.Keep(t, new(results.Set), c.Sidecar(true))}}
+	return remade{c.Document(true), []string{keep(t, new(results.Set), c.Sidecar(true))}}
 }
 
 func remadeGate(t *testing.T) remade {
 	t.Helper()
 	file := madeGate(8, 1, uniform(0.01, 0.01))()[0]
-	path := reportstest.WriteFiles(t, doc.File{Name: file.Name, Write: func(w io.Writer) error { _, err := w.Write(file.Data); return err }})
+	path := writeFiles(t, doc.File{Name: file.Name, Write: func(w io.Writer) error { _, err := w.Write(file.Data); return err }})
 	res, err := gate.ReadResults(bytes.NewReader(file.Data), path)
 	if err != nil {
 		t.Fatal(err)
@@ -88,12 +88,12 @@ func everyKind(t *testing.T) map[string]remade {
 	there.Samples = kernels.Samples[1:] // a file with the samples of another is left out
 	all := map[string]remade{
 		"kernels": remadeRun(t, kernels), "models": remadeRun(t, models), "machine": remadeRun(t, reportstest.MachineFile(t, 2, 1)), "fleet": remadeRun(t, kernels, &there),
-		"gate": remadeGate(t), "compare": remadeComparison(t), "history": {h.Document(), []string{reportstest.Keep(t, new(results.Set), h.Sidecar())}},
+		"gate": remadeGate(t), "compare": remadeComparison(t), "history": {h.Document(), []string{keep(t, new(results.Set), h.Sidecar())}},
 	}
 	all["training"] = remadeRun(t, trainingFixture())
-	path := reportstest.Keep(t, profiled, reports.Sidecar{Kind: "profile", Of: p})
+	path := keep(t, profiled, reports.Sidecar{Kind: "profile", Of: p})
 	all["profile"] = remade{profile.Document(p, profiled, profiles.Filter{}), []string{path}}
-	path = reportstest.Keep(t, timed, reports.Sidecar{Kind: "kernel", Of: k})
+	path = keep(t, timed, reports.Sidecar{Kind: "kernel", Of: k})
 	all["kernel"] = remade{profile.KernelDocument(k, timed), []string{path}}
 	return all
 }
@@ -105,7 +105,7 @@ func TestEveryKindHasEveryForm(t *testing.T) {
 		"history": `"changes"`, "profile": `"could_be_won"`, "kernel": `"cycles_per_128_weights"`, "training": `"bits/byte"`,
 	}
 	for kind, r := range everyKind(t) {
-		d, err := reports.Build(t.Context(), reportstest.ReadBack(t, r.paths...))
+		d, err := reports.Build(t.Context(), readBack(t, r.paths...))
 		if err != nil {
 			t.Errorf("%s: %v", kind, err)
 			continue
@@ -144,7 +144,7 @@ func TestEveryKindIsMadeAgain(t *testing.T) {
 			t.Errorf("%s: its page is not made again here", kind.Name)
 			continue
 		}
-		s := reportstest.ReadBack(t, r.paths...)
+		s := readBack(t, r.paths...)
 		if !kind.Recognise(s) {
 			t.Errorf("%s: does not recognise its own files", kind.Name)
 			continue
@@ -154,7 +154,7 @@ func TestEveryKindIsMadeAgain(t *testing.T) {
 			t.Errorf("%s: %v", kind.Name, err)
 			continue
 		}
-		if got, want := reportstest.Page(t, d), reportstest.Page(t, r.shown); got != want {
+		if got, want := page(t, d), page(t, r.shown); got != want {
 			at := 0
 			for at < min(len(got), len(want)) && got[at] == want[at] {
 				at++
@@ -168,13 +168,13 @@ func TestEveryKindIsMadeAgain(t *testing.T) {
 func TestBadSidecar(t *testing.T) {
 	p, res := reportstest.ProfileFixture()
 	p.Tests[0].Threads = 1 << 30
-	_, err := reports.Build(t.Context(), reportstest.ReadBack(t, reportstest.Keep(t, res, reports.Sidecar{Kind: "profile", Of: p})))
+	_, err := reports.Build(t.Context(), readBack(t, keep(t, res, reports.Sidecar{Kind: "profile", Of: p})))
 	if err == nil || !strings.Contains(err.Error(), "profile.gob: test") {
 		t.Errorf("threads: %v", err)
 	}
 	k, res := reportstest.KernelPageFixture()
 	k.Functions[0].Loop.Last = 3
-	_, err = reports.Build(t.Context(), reportstest.ReadBack(t, reportstest.Keep(t, res, reports.Sidecar{Kind: "kernel", Of: k})))
+	_, err = reports.Build(t.Context(), readBack(t, keep(t, res, reports.Sidecar{Kind: "kernel", Of: k})))
 	if err == nil || !strings.Contains(err.Error(), "a loop from line 1 to 3 of 3") {
 		t.Errorf("loop: %v", err)
 	}
@@ -187,7 +187,7 @@ func TestBadSidecar(t *testing.T) {
 		h, trends, between := reportstest.HistoryFixture(t, 3, 40)
 		v := historypage.View{History: h, Trends: trends, Between: between}
 		spoil(&v)
-		if _, err = reports.Build(t.Context(), reportstest.ReadBack(t, reportstest.Keep(t, new(results.Set), v.Sidecar()))); err == nil || !strings.Contains(err.Error(), text) {
+		if _, err = reports.Build(t.Context(), readBack(t, keep(t, new(results.Set), v.Sidecar()))); err == nil || !strings.Contains(err.Error(), text) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
@@ -198,7 +198,7 @@ func TestBadSidecar(t *testing.T) {
 	}
 	defer file.Close()
 	side := reports.Sidecar{Kind: "compare", Of: comparedFiles{Old: comparedFile{Path: file.Name()}}}
-	if _, err = reports.Build(t.Context(), reportstest.ReadBack(t, reportstest.Keep(t, new(results.Set), side))); err == nil || !strings.Contains(err.Error(), "is missing") {
+	if _, err = reports.Build(t.Context(), readBack(t, keep(t, new(results.Set), side))); err == nil || !strings.Contains(err.Error(), "is missing") {
 		t.Errorf("no text: %v", err)
 	}
 	for _, name := range []string{"", "../profile.gob", "/etc/passwd", "none.gob"} {
@@ -206,7 +206,7 @@ func TestBadSidecar(t *testing.T) {
 		if err := os.WriteFile(path, []byte("report: profile\nsidecar: "+name+"\nBenchmarkA 1 1 ns/op\n"), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := reports.Build(t.Context(), reportstest.ReadBack(t, path)); err == nil || !strings.Contains(err.Error(), path) {
+		if _, err := reports.Build(t.Context(), readBack(t, path)); err == nil || !strings.Contains(err.Error(), path) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
@@ -245,7 +245,55 @@ func FuzzSidecar(f *testing.F) {
 		}
 		res := &results.Set{Settings: side.Settings()}
 		if d, err := reports.Build(t.Context(), &reports.Source{Paths: []string{filepath.Join(dir, "results.txt")}, Machines: []*results.Set{res}}); err == nil {
-			reportstest.Page(t, d)
+			page(t, d)
 		}
 	})
+}
+
+// keep writes results and their sidecar into a folder, as the command does, and returns their path.
+func keep(t testing.TB, res *results.Set, side reports.Sidecar) string {
+	t.Helper()
+	res.Settings = append(res.Settings, side.Settings()...)
+	return writeFiles(t, side.File(), doc.File{Name: "results.txt", Write: res.Write})
+}
+
+// writeFiles writes files into a folder, and returns the path of the last.
+func writeFiles(t testing.TB, files ...doc.File) (path string) {
+	t.Helper()
+	dir := t.TempDir()
+	for _, f := range files {
+		var b bytes.Buffer
+		if err := f.Write(&b); err != nil {
+			t.Fatal(err)
+		}
+		path = filepath.Join(dir, f.Name)
+		if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return path
+}
+
+// readBack reads results files as the command report does.
+func readBack(t testing.TB, paths ...string) *reports.Source {
+	t.Helper()
+	var files []results.File
+	for _, path := range paths {
+		files = append(files, results.File{Path: path})
+	}
+	fleet, err := results.ReadFleet(t.Context(), files...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &reports.Source{Paths: paths, Machines: fleet.Machines, Warnings: fleet.Warnings}
+}
+
+// page is a document's index.html.
+func page(t testing.TB, d *doc.Document) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := reportstest.PrintDoc(&b, d, "html", render.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }

@@ -80,10 +80,10 @@ func disturbed() string {
 func TestDoubtfulTimesAreMarked(t *testing.T) {
 	res := reportstest.Set(t, []byte(disturbed()))
 	var page, markdown bytes.Buffer
-	if err := reportstest.WriteHTML(t.Context(), &page, res); err != nil {
+	if err := reportstest.Print(t.Context(), &page, "html", res); err != nil {
 		t.Fatal(err)
 	}
-	if err := reportstest.WriteMarkdown(&markdown, res); err != nil {
+	if err := reportstest.Print(t.Context(), &markdown, "markdown", res); err != nil {
 		t.Fatal(err)
 	}
 	for kind, tc := range map[string]struct {
@@ -108,7 +108,7 @@ func TestDoubtfulTimesAreMarked(t *testing.T) {
 		}
 	}
 	var json bytes.Buffer
-	if err := reportstest.WriteJSON(&json, res); err != nil || strings.ContainsAny(json.String(), "†‡") {
+	if err := reportstest.Print(t.Context(), &json, "json", res); err != nil || strings.ContainsAny(json.String(), "†‡") {
 		t.Errorf("JSON has signs, or fails: %v", err)
 	}
 }
@@ -141,7 +141,7 @@ func TestUselessFloorIsSaidBesideTheVerdict(t *testing.T) {
 // TestWordsAreExplainedOnce: a page marks up a word where it first stands, and text of a file stays text.
 func TestWordsAreExplainedOnce(t *testing.T) {
 	var page bytes.Buffer
-	if err := reportstest.WriteHTML(t.Context(), &page, reportstest.GoldenInput(t, "models.txt")); err != nil {
+	if err := reportstest.Print(t.Context(), &page, "html", reportstest.GoldenInput(t, "models.txt")); err != nil {
 		t.Fatal(err)
 	}
 	for _, word := range []string{"q8_128", "packed", "native", "A/A", "kld", "nmse"} {

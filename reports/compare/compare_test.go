@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"onebit/reports/render"
-	"onebit/reports/reportstest"
 )
 
 // A twoRuns makes the results files of two runs of one suite: 24 cases of each of two classes, three
@@ -36,7 +35,7 @@ type twoRuns struct {
 func (r twoRuns) write(t *testing.T) (old, new string) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 2))
-	return reportstest.WriteTemp(t, "old.txt", r.text(rng, 0)), reportstest.WriteTemp(t, "new.txt", r.text(rng, 1))
+	return writeTemp(t, "old.txt", r.text(rng, 0)), writeTemp(t, "new.txt", r.text(rng, 1))
 }
 
 func (r twoRuns) text(rng *rand.Rand, run int) string {
@@ -177,7 +176,7 @@ func TestCompareOneProcessAndFew(t *testing.T) {
 				fmt.Fprintf(&b, "BenchmarkSort/n=%d-8 100 %d ns/op\n", i, int(factor*float64(1000*(i+1)+3*((round*7+i)%5))))
 			}
 		}
-		return reportstest.WriteTemp(t, name, b.String())
+		return writeTemp(t, name, b.String())
 	}
 	tests := []struct {
 		factor float64
@@ -258,7 +257,7 @@ func TestCompareJSON(t *testing.T) {
 
 func TestCompareErrors(t *testing.T) {
 	old, _ := twoRuns{}.write(t)
-	empty := reportstest.WriteTemp(t, "empty.txt", "")
+	empty := writeTemp(t, "empty.txt", "")
 	tests := []struct {
 		name     string
 		opt      Options
@@ -267,20 +266,20 @@ func TestCompareErrors(t *testing.T) {
 	}{
 		{"missing", Options{}, old, filepath.Join(t.TempDir(), "none.txt"), "none.txt"},
 		{"empty", Options{}, old, empty, "empty.txt: no benchmarks to compare; give a results.txt"},
-		{"no results", Options{}, reportstest.WriteTemp(t, "readme.md", "# Title\n\nText.\n"), old, "readme.md: no benchmarks"},
-		{"talk of benchmarks", Options{}, reportstest.WriteTemp(t, "readme.md", "Benchmarks for all\n"), old, "readme.md:1: "},
-		{"a picture", Options{}, reportstest.WriteTemp(t, "x.png", "\x89PNG\r\n\x1a\n\x00\x00"), old, "x.png: no benchmarks"},
-		{"nothing in common", Options{}, old, reportstest.WriteTemp(t, "other.txt", "BenchmarkB 1 5 ns/op\n"), "no benchmarks to compare in common"},
-		{"no times", Options{}, old, reportstest.WriteTemp(t, "other.txt", "BenchmarkMatVec/format=f0/variant=v0/rows=8/cols=8/threads=1/cache=cold-2 1 0 ns/op\n"), "in common that have a time"},
+		{"no results", Options{}, writeTemp(t, "readme.md", "# Title\n\nText.\n"), old, "readme.md: no benchmarks"},
+		{"talk of benchmarks", Options{}, writeTemp(t, "readme.md", "Benchmarks for all\n"), old, "readme.md:1: "},
+		{"a picture", Options{}, writeTemp(t, "x.png", "\x89PNG\r\n\x1a\n\x00\x00"), old, "x.png: no benchmarks"},
+		{"nothing in common", Options{}, old, writeTemp(t, "other.txt", "BenchmarkB 1 5 ns/op\n"), "no benchmarks to compare in common"},
+		{"no times", Options{}, old, writeTemp(t, "other.txt", "BenchmarkMatVec/format=f0/variant=v0/rows=8/cols=8/threads=1/cache=cold-2 1 0 ns/op\n"), "in common that have a time"},
 		{"filter", Options{Filter: "/variant:nope"}, old, old, `filter "/variant:nope": no case has variant nope; there are: v`},
 		{"filter by another key", Options{Filter: "/varnt:v0"}, old, old, `filter "/varnt:v0": unknown key /varnt (known: `},
 		{"bad filter", Options{Filter: "a:("}, old, old, `filter "a:("`},
-		{"a NaN", Options{}, old, reportstest.WriteTemp(t, "nan.txt", "goos: x\nBenchmarkA 1 NaN ns/op\n"), "nan.txt:2: NaN ns/op is not a measurement"},
-		{"an infinity in a foreign unit", Options{}, reportstest.WriteTemp(t, "inf.txt", "BenchmarkA 1 5 ns/op -Inf furlongs\n"), old, "inf.txt:1: -Inf furlongs is not a measurement"},
+		{"a NaN", Options{}, old, writeTemp(t, "nan.txt", "goos: x\nBenchmarkA 1 NaN ns/op\n"), "nan.txt:2: NaN ns/op is not a measurement"},
+		{"an infinity in a foreign unit", Options{}, writeTemp(t, "inf.txt", "BenchmarkA 1 5 ns/op -Inf furlongs\n"), old, "inf.txt:1: -Inf furlongs is not a measurement"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			reportstest.Finishes(t, time.Minute, func() {
+			finishes(t, time.Minute, func() {
 				if _, err := Files(t.Context(), tt.opt, tt.old, tt.new); err == nil || !strings.Contains(err.Error(), tt.want) {
 					t.Errorf("error %v, want one with %q", err, tt.want)
 				}
@@ -314,8 +313,8 @@ func TestCompareEndsOnExtremes(t *testing.T) {
 	}
 	for name, texts := range tests {
 		t.Run(name, func(t *testing.T) {
-			old, new := reportstest.WriteTemp(t, "old.txt", texts[0]), reportstest.WriteTemp(t, "new.txt", texts[1])
-			reportstest.Finishes(t, time.Minute, func() {
+			old, new := writeTemp(t, "old.txt", texts[0]), writeTemp(t, "new.txt", texts[1])
+			finishes(t, time.Minute, func() {
 				c, err := Files(t.Context(), Options{}, old, new)
 				if err != nil {
 					t.Error(err)
@@ -335,7 +334,7 @@ func TestCompareEndsOnExtremes(t *testing.T) {
 func TestComparePage(t *testing.T) {
 	c := twoRuns{factor: slowed(1.3, "variant=v3/"), rss: 2, warning: "<b>"}.compare(t, Options{})
 	dir := filepath.Join(t.TempDir(), "page")
-	if err := render.Folder(t.Context(), dir, c.Document(false), reportstest.WriteOptions{}); err != nil {
+	if err := render.Folder(t.Context(), dir, c.Document(false), render.FolderOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	page, err := os.ReadFile(filepath.Join(dir, "index.html"))
@@ -367,7 +366,7 @@ func TestComparePage(t *testing.T) {
 // TestCompareForeign: what other programs wrote is read as it is.
 func TestCompareForeign(t *testing.T) {
 	file := func(name string, seconds float64) string {
-		return reportstest.WriteTemp(t, name, fmt.Sprintf(`{"results": [{"command": "sleep", "times": [%v, %v, %v]}]}`, seconds, 1.01*seconds, 1.02*seconds))
+		return writeTemp(t, name, fmt.Sprintf(`{"results": [{"command": "sleep", "times": [%v, %v, %v]}]}`, seconds, 1.01*seconds, 1.02*seconds))
 	}
 	c, err := Files(t.Context(), Options{}, file("old.json", 1), file("new.json", 3))
 	if err != nil {
@@ -376,7 +375,7 @@ func TestCompareForeign(t *testing.T) {
 	if len(c.Cases) != 1 || math.Abs(c.Cases[0].Ratio-3) > 1e-6 {
 		t.Errorf("%+v", c.Cases)
 	}
-	bad := reportstest.WriteTemp(t, "bad.json", `{"results": [{"command": "sleep", "times": [-1]}]}`)
+	bad := writeTemp(t, "bad.json", `{"results": [{"command": "sleep", "times": [-1]}]}`)
 	if _, err := Files(t.Context(), Options{}, bad, bad); err == nil || !strings.HasPrefix(err.Error(), bad+": hyperfine") {
 		t.Errorf("error %v, want one that names the file and hyperfine", err)
 	}
@@ -445,8 +444,8 @@ func TestCompareModelsOfOneName(t *testing.T) {
 		}
 		return b.String()
 	}
-	old := reportstest.WriteTemp(t, "old.txt", text("1111111111111111", 100))
-	c, err := Files(t.Context(), Options{}, old, reportstest.WriteTemp(t, "new.txt", text("2222222222222222", 1000)))
+	old := writeTemp(t, "old.txt", text("1111111111111111", 100))
+	c, err := Files(t.Context(), Options{}, old, writeTemp(t, "new.txt", text("2222222222222222", 1000)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -458,7 +457,31 @@ func TestCompareModelsOfOneName(t *testing.T) {
 		t.Errorf("remarks %q lack %q", c.remarks(), said)
 	}
 	alone := strings.ReplaceAll(text("2222222222222222", 1000), "model=other/", "model=third/")
-	if _, err := Files(t.Context(), Options{}, old, reportstest.WriteTemp(t, "alone.txt", alone)); err == nil || !strings.Contains(err.Error(), said) {
+	if _, err := Files(t.Context(), Options{}, old, writeTemp(t, "alone.txt", alone)); err == nil || !strings.Contains(err.Error(), said) {
 		t.Errorf("error %v, want one that says why there is nothing to compare", err)
 	}
+}
+
+// finishes fails the test if f takes longer than any machine needs.
+func finishes(t *testing.T, limit time.Duration, f func()) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f()
+	}()
+	select {
+	case <-done:
+	case <-time.After(limit):
+		t.Fatalf("not finished after %v", limit)
+	}
+}
+
+func writeTemp(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }

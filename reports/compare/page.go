@@ -3,7 +3,6 @@ package compare
 import (
 	"cmp"
 	"fmt"
-	"iter"
 	"slices"
 	"strconv"
 
@@ -17,7 +16,7 @@ import (
 // cases, or those beyond noise.
 func (c *Comparison) Document(all bool) *doc.Document {
 	d := &doc.Document{
-		Title: "Comparison", Subtitle: c.Old.source() + " · " + c.New.source(), Remarks: c.remarks(), Data: c, Records: c.records(),
+		Title: "Comparison", Subtitle: c.Old.source() + " · " + c.New.source(), Remarks: c.remarks(), Data: c, Records: c.records,
 		First: []doc.First{c.first()},
 	}
 	cases := c.casesSection("cases", "Cases", "In the order of names, less what the class of a case has in common.", c.Cases)
@@ -79,16 +78,10 @@ func (c *Comparison) casesSection(id, heading, caption string, list []CaseChange
 }
 
 // records has a line per case.
-func (c *Comparison) records() iter.Seq[[]string] {
-	return func(yield func([]string) bool) {
-		if !yield([]string{"benchmark", "class", "unit", "old", "new", "ratio", "change", "noise", "p", "q", "sign"}) {
-			return
-		}
-		for _, x := range slices.Concat(c.Cases, c.Memory) {
-			if !yield([]string{x.Name, x.Class, x.Unit, words.Exact(x.Old), words.Exact(x.New), words.Exact(x.Ratio), words.Exact(x.Change), words.Exact(x.Noise), words.Exact(x.P), words.Exact(x.Q), strconv.Itoa(x.Sign)}) {
-				return
-			}
-		}
+func (c *Comparison) records(line func(...string)) {
+	line("benchmark", "class", "unit", "old", "new", "ratio", "change", "noise", "p", "q", "sign")
+	for _, x := range slices.Concat(c.Cases, c.Memory) {
+		line(x.Name, x.Class, x.Unit, words.Exact(x.Old), words.Exact(x.New), words.Exact(x.Ratio), words.Exact(x.Change), words.Exact(x.Noise), words.Exact(x.P), words.Exact(x.Q), strconv.Itoa(x.Sign))
 	}
 }
 
@@ -139,11 +132,7 @@ func (c CaseChange) length() doc.Length {
 }
 
 func (c *Comparison) changeFields(list []CaseChange) []doc.Field[CaseChange] {
-	var lengths []doc.Length
-	for _, x := range list {
-		lengths = append(lengths, x.length())
-	}
-	scale := doc.NewRatioScale(lengths)
+	scale := doc.NewRatioScale(list, CaseChange.length)
 	value := func(of func(CaseChange) float64) func(CaseChange) doc.Cell {
 		return func(x CaseChange) doc.Cell {
 			if of(x) == 0 {
@@ -178,7 +167,7 @@ func (c *Comparison) changeFields(list []CaseChange) []doc.Field[CaseChange] {
 
 // caseLabels are short names of cases.
 func (c *Comparison) caseLabels() map[string]string {
-	full := caseNames(c.Cases)
+	full := words.Mapped(c.Cases, func(x CaseChange) string { return x.Name })
 	labels := make(map[string]string, len(full))
 	for i, short := range shortNames(full) {
 		labels[full[i]] = short

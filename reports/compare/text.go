@@ -366,14 +366,6 @@ func signed(ratio float64) string {
 	return fmt.Sprintf("%+.1f %%", change)
 }
 
-func caseNames(cases []CaseChange) []string {
-	out := make([]string, len(cases))
-	for i, c := range cases {
-		out[i] = c.Name
-	}
-	return out
-}
-
 // source says of a picture which run this is.
 func (o RunOrigin) source() string {
 	parts := []string{figure.Label(o.Label)}

@@ -108,11 +108,7 @@ func (e Extent) Text(format func(float64) string) string {
 
 // NamesOf lists the variants of cases within a sentence.
 func NamesOf(cases []*Case) string {
-	list := make([]string, len(cases))
-	for i, c := range cases {
-		list[i] = c.Variant
-	}
-	return words.Names(list)
+	return words.Names(words.Mapped(cases, func(c *Case) string { return c.Variant }))
 }
 
 // NoiseText is the sentence on the noise floors.
@@ -207,13 +203,8 @@ func LengthOf(s stat) doc.Length {
 
 // NewScale is that of the bars of cases in a unit.
 func NewScale(cases []*Case, unit string) doc.Scale {
-	var all []doc.Length
-	for _, c := range cases {
-		if s, ok := c.Stats[unit]; ok {
-			all = append(all, LengthOf(s))
-		}
-	}
-	return doc.NewScale(all, results.UnitOf(unit).Better > 0)
+	timed := slices.DeleteFunc(slices.Clone(cases), func(c *Case) bool { _, ok := c.Stats[unit]; return !ok })
+	return doc.NewScale(timed, func(c *Case) doc.Length { return LengthOf(c.Stats[unit]) }, results.UnitOf(unit).Better > 0)
 }
 
 // Named is a variant with its mark.

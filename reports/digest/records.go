@@ -1,7 +1,6 @@
 package digest
 
 import (
-	"iter"
 	"slices"
 	"strconv"
 
@@ -53,8 +52,8 @@ func AddRecords(d *doc.Document, members []*Member) {
 // median and its 95% confidence interval (empty where samples are too few for one), which direction is better, and of
 // times how many times longer the case takes than the best of the same work under the same conditions, with the
 // interval of that, and whether it is a tie. Of several machines it says whether they were emulated.
-func caseRecords(members []*Member) iter.Seq[[]string] {
-	return func(yield func([]string) bool) {
+func caseRecords(members []*Member) doc.Lines {
+	return func(line func(...string)) {
 		var keys words.UniqueList
 		for _, m := range members {
 			for _, key := range nameKeys(m.Cases) {
@@ -63,42 +62,31 @@ func caseRecords(members []*Member) iter.Seq[[]string] {
 				}
 			}
 		}
-		header := slices.Concat([]string{"benchmark", "base"}, keys.List, valueColumns)
-		if len(members) > 1 {
-			header = append([]string{"machine", "emulated"}, header...)
-		}
-		if !yield(header) {
-			return
-		}
+		line(amongSeveral(members, []string{"machine", "emulated"}, []string{"benchmark", "base"}, keys.List, valueColumns)...)
 		for _, m := range members {
-			var front []string
-			if len(members) > 1 {
-				front = []string{m.Name, strconv.FormatBool(m.Emulated())}
-			}
-			if !m.eachCase(front, keys.List, yield) {
-				return
-			}
+			m.eachCase(keys.List, func(values ...string) {
+				line(amongSeveral(members, []string{m.Name, strconv.FormatBool(m.Emulated())}, values)...)
+			})
 		}
 	}
 }
 
-func (d *Digest) eachCase(front, keys []string, yield func([]string) bool) bool {
+func (d *Digest) eachCase(keys []string, line func(...string)) {
 	versus := d.versus()
 	for _, base := range d.Bases() {
 		for _, c := range d.OfBase(base) {
 			diff, compared := versus[c]
-			named := append(slices.Clone(front), c.Name.Full, c.Name.Base)
+			named := []string{c.Name.Full, c.Name.Base}
 			for _, k := range keys {
 				named = append(named, c.Name.Get(k))
 			}
 			for _, u := range d.Units {
-				if s, ok := c.Stats[u]; ok && !yield(slices.Concat(named, s.record(u), versusRecord(diff, compared && u == results.NsPerOp))) {
-					return false
+				if s, ok := c.Stats[u]; ok {
+					line(slices.Concat(named, s.record(u), versusRecord(diff, compared && u == results.NsPerOp))...)
 				}
 			}
 		}
 	}
-	return true
 }
 
 func (s stat) record(unit string) []string {
@@ -122,30 +110,25 @@ func versusRecord(diff noise.Difference, compared bool) []string {
 
 // sampleRecords has a line per sample and unit in the order of measurement, arms of A/A pairs included: the name, the
 // number of the case's sample, its iterations, the unit and the value.
-func sampleRecords(members []*Member) iter.Seq[[]string] {
-	return func(yield func([]string) bool) {
-		header := sampleColumns
-		if len(members) > 1 {
-			header = append([]string{"machine"}, header...)
-		}
-		if !yield(header) {
-			return
-		}
+func sampleRecords(members []*Member) doc.Lines {
+	return func(line func(...string)) {
+		line(amongSeveral(members, []string{"machine"}, sampleColumns)...)
 		for _, m := range members {
-			var front []string
-			if len(members) > 1 {
-				front = []string{m.Name}
-			}
 			number := make(map[string]int)
 			for _, s := range m.Results.Samples {
 				number[s.Name.Full]++
 				for _, v := range s.Values {
-					line := append(slices.Clone(front), s.Name.Full, strconv.Itoa(number[s.Name.Full]), strconv.Itoa(s.Iters), v.Unit, words.Exact(v.Value))
-					if !yield(line) {
-						return
-					}
+					line(amongSeveral(members, []string{m.Name}, []string{s.Name.Full, strconv.Itoa(number[s.Name.Full]), strconv.Itoa(s.Iters), v.Unit, words.Exact(v.Value)})...)
 				}
 			}
 		}
 	}
+}
+
+// amongSeveral are the values of a line, behind what says of several machines which one it is.
+func amongSeveral(members []*Member, which []string, values ...[]string) []string {
+	if len(members) < 2 {
+		which = nil
+	}
+	return slices.Concat(append([][]string{which}, values...)...)
 }

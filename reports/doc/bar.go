@@ -39,12 +39,12 @@ type Scale struct {
 	ratios     bool // whether values are ratios, of which 1 stands in the middle
 }
 
-// NewScale is the scale on which all fit, with as much of their intervals as whiskerReach allows. Where less is better, it
+// NewScale is the scale on which all rows fit, with as much of their intervals as whiskerReach allows. Where less is better, it
 // ends where barRange leaves off.
-func NewScale(all []Length, more bool) Scale {
+func NewScale[R any](rows []R, length func(R) Length, more bool) Scale {
 	shortest, longest, reach := math.Inf(1), 0.0, 0.0
-	for _, l := range all {
-		if !math.IsNaN(l.Value) {
+	for _, r := range rows {
+		if l := length(r); !math.IsNaN(l.Value) {
 			shortest, longest, reach = min(shortest, l.Value), max(longest, l.Value), max(reach, l.High)
 		}
 	}
@@ -56,10 +56,10 @@ func NewScale(all []Length, more bool) Scale {
 }
 
 // NewRatioScale is that of ratios of new to old, with equal factors to both sides of 1.
-func NewRatioScale(all []Length) Scale {
+func NewRatioScale[R any](rows []R, length func(R) Length) Scale {
 	s := Scale{ratios: true, full: math.Log(1.01)}
-	for _, l := range all {
-		for _, v := range []float64{l.Low, l.High} {
+	for _, r := range rows {
+		for _, v := range []float64{length(r).Low, length(r).High} {
 			if reach := math.Abs(math.Log(v)); reach < math.Log(barRange) {
 				s.full = max(s.full, reach)
 			}

@@ -1,6 +1,8 @@
 package doc
 
 import (
+	"encoding/csv"
+	"errors"
 	"io"
 	"iter"
 	"math"
@@ -22,10 +24,24 @@ type Document struct {
 	Words           []Word // that its texts use; a printer explains those that it meets
 	Choice          Choice
 
-	Data    any                // what JSON prints
-	Records iter.Seq[[]string] // what CSV prints: the column names first, then the values, unrounded
-	Samples iter.Seq[[]string] // the same of each sample; nil where there are none
-	Files   []File             // that lie beside the page
+	Data    any    // what JSON prints
+	Records Lines  // what CSV prints
+	Samples Lines  // the same of each sample; nil where there are none
+	Files   []File // that lie beside the page
+}
+
+// Lines hands over lines of values, unrounded, the names of the columns first.
+type Lines func(line func(values ...string))
+
+// WriteCSV writes the lines.
+func (l Lines) WriteCSV(w io.Writer) error {
+	if l == nil {
+		return errors.New("this report has no values of that kind")
+	}
+	out := csv.NewWriter(w)
+	l(func(values ...string) { _ = out.Write(values) }) // an error lasts
+	out.Flush()
+	return out.Error()
 }
 
 // A First is what decides: all but the sentence may be lacking.

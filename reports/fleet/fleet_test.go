@@ -20,18 +20,15 @@ import (
 	"onebit/reports/digest"
 	"onebit/reports/doc"
 	_ "onebit/reports/kernels"
+	"onebit/reports/render"
 	"onebit/reports/reportstest"
 )
 
 // renderKind renders a fleet as a kind.
 func renderKind(t *testing.T, kind string, machines ...*results.Set) string {
 	t.Helper()
-	k, ok := reportstest.FormatNamed(kind)
-	if !ok {
-		t.Fatalf("no kind %q", kind)
-	}
 	var b bytes.Buffer
-	if err := k.RenderFleet(t.Context(), &b, &results.Fleet{Machines: machines}); err != nil {
+	if err := reportstest.Print(t.Context(), &b, kind, machines...); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -214,7 +211,7 @@ func TestFleetHostileNames(t *testing.T) {
 	require.Unplayed(t, "a page is the same wherever it is written")
 	const evil = `<script>alert(1)</script><img/src=x/onerror=alert(2)>'"&{{.}}|**` + "\x1b[2J\u202e"
 	machines := []*results.Set{reportstest.Derived(t, reportstest.Setting("host", evil+"1")), reportstest.Derived(t, reportstest.Setting("host", "<b>n2</b>"+evil), reportstest.TimesAs(2)), reportstest.Derived(t, reportstest.Setting("cpu", evil), reportstest.TimesAs(3))}
-	for _, k := range reportstest.Formats() {
+	for _, k := range render.Printers() {
 		text := renderKind(t, k.Name, machines...)
 		if strings.ContainsAny(text, "\x1b\u202e") {
 			t.Errorf("%s has a control character", k.Name)
@@ -232,7 +229,7 @@ func TestFleetHostileNames(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
-	if err := reportstest.WriteFleet(t.Context(), dir, &results.Fleet{Machines: machines}, reportstest.WriteOptions{}); err != nil {
+	if err := reportstest.Write(t.Context(), dir, render.FolderOptions{}, machines...); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -279,7 +276,7 @@ func TestFleetUnusual(t *testing.T) {
 		"cpu: X\nBenchmarkMatVec/format=q1_0_g128/variant=y/act=q8_row/rows=2048/cols=2048/threads=64/cache=warm 1 1e300 ns/op 1e300 %roof\n",
 		"cpu: X\nBenchmarkModel/model=bonsai-1.7b/variant=avx2/test=tg64/threads=2 1 5e9 ns/op 12.5 tok/s 0.002 kld\n",
 	}) {
-		for _, k := range reportstest.Formats() {
+		for _, k := range render.Printers() {
 			renderKind(t, k.Name, reportstest.Derived(t), reportstest.Set(t, []byte(text)))
 			renderKind(t, k.Name, reportstest.Set(t, []byte(text)), reportstest.Set(t, []byte(strings.ReplaceAll(text, "X", "Y"))))
 		}
@@ -301,7 +298,7 @@ func TestFleetSameBytes(t *testing.T) {
 	var first []byte
 	for range 2 {
 		dir := t.TempDir()
-		if err := reportstest.WriteFleet(t.Context(), dir, &results.Fleet{Machines: machines}, reportstest.WriteOptions{}); err != nil {
+		if err := reportstest.Write(t.Context(), dir, render.FolderOptions{}, machines...); err != nil {
 			t.Fatal(err)
 		}
 		page, err := os.ReadFile(filepath.Join(dir, "index.html"))

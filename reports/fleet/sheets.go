@@ -61,7 +61,7 @@ func (f *Fleet) unranked() string {
 	if len(emulated) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s not ranked: %s.", emulatedCount(len(emulated)), enumerateSome(namesOfMembers(emulated)))
+	return fmt.Sprintf("%s not ranked: %s.", emulatedCount(len(emulated)), enumerateSome(words.Mapped(emulated, memberName)))
 }
 
 func emulatedCount(n int) string {
@@ -71,13 +71,9 @@ func emulatedCount(n int) string {
 	return fmt.Sprintf("%d emulated machines are", n)
 }
 
-func namesOfMembers(members []*digest.Member) []string {
-	all := make([]string, len(members))
-	for i, m := range members {
-		all[i] = m.Name
-	}
-	return all
-}
+func memberName(m *digest.Member) string { return m.Name }
+
+func placeName(p *Place) string { return p.Member.Name }
 
 // fewNames is how many names a sentence has at most.
 const fewNames = 3
@@ -96,7 +92,7 @@ func (l *Work) comparison() string {
 	first, last := ranked[0], ranked[len(ranked)-1]
 	text := fmt.Sprintf("%s: %s takes %s", l.workText(), first.Member.Name, first.resultText())
 	if level := l.level(); len(level) > 1 {
-		text += fmt.Sprintf("; %s can't be told from it", enumerateSome(namesOfPlaces(level[1:])))
+		text += fmt.Sprintf("; %s can't be told from it", enumerateSome(words.Mapped(level[1:], placeName)))
 	}
 	if first.apart(last) {
 		text += fmt.Sprintf("; %s takes %s times as long, %s", last.Member.Name, ratioDigits(last.Ns/first.Ns), last.resultText())
@@ -169,14 +165,6 @@ func (p *Place) resultText() string {
 func (l *Work) level() []*Place {
 	ranked := l.Ranked()
 	return slices.DeleteFunc(slices.Clone(ranked), func(p *Place) bool { return p != ranked[0] && ranked[0].apart(p) })
-}
-
-func namesOfPlaces(places []*Place) []string {
-	all := make([]string, len(places))
-	for i, p := range places {
-		all[i] = p.Member.Name
-	}
-	return all
 }
 
 // winners says which variant is the best on which machines, one entry for each variant; none where one
@@ -299,7 +287,7 @@ func (f *Fleet) first() doc.First {
 		NumberOf: fmt.Sprintf("%s by %s at %s", best.SpreadText(), best.Variant, l.workText()), Why: words.Sentences(l.slowest(), f.unranked()), Table: f.ranking(),
 	}
 	if len(level) > 1 {
-		first.Verdict = fmt.Sprintf("%s are the fastest at %s: these runs can't tell them apart.", enumerateSome(namesOfPlaces(level)), l.Title())
+		first.Verdict = fmt.Sprintf("%s are the fastest at %s: these runs can't tell them apart.", enumerateSome(words.Mapped(level, placeName)), l.Title())
 	}
 	return first
 }
@@ -315,11 +303,7 @@ func (f *Fleet) ranking() *doc.Table {
 	}
 	all, level := l.Ranked(), l.level()
 	rows := all[:min(len(all), mostRanked)]
-	var lengths []doc.Length
-	for _, p := range rows {
-		lengths = append(lengths, p.Length())
-	}
-	scale := doc.NewScale(lengths, false)
+	scale := doc.NewScale(rows, func(p *Place) doc.Length { return p.Length() }, false)
 	caption := l.workText() + ", fastest first."
 	if len(rows) < len(all) {
 		caption += fmt.Sprintf(" The fastest %d of %d machines are shown.", len(rows), len(all))
@@ -561,7 +545,7 @@ func (f *Fleet) subtitle() string {
 			dates = append(dates, date)
 		}
 	}
-	text := enumerateSome(namesOfMembers(f.Members))
+	text := enumerateSome(words.Mapped(f.Members, memberName))
 	if len(dates) > 0 {
 		first, last := figure.Label(slices.Min(dates)), figure.Label(slices.Max(dates))
 		text += " · " + first + words.If(last != first, " to "+last)

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"iter"
 	"math"
 	"path/filepath"
 	"slices"
@@ -86,7 +85,7 @@ func (g *report) effort() string {
 func Document(res *gate.Results) *doc.Document {
 	g := newReport(res)
 	d := &doc.Document{
-		Title: g.title(), Subtitle: g.subtitle(), Grave: g.Alarms, Data: gate.NewDocument(res.Report, res.Profiles), Records: g.records(),
+		Title: g.title(), Subtitle: g.subtitle(), Grave: g.Alarms, Data: gate.NewDocument(res.Report, res.Profiles), Records: g.records,
 		First: []doc.First{g.first()},
 	}
 	for _, w := range g.results.Warnings {
@@ -136,17 +135,11 @@ func (g *report) verdict() string {
 }
 
 // records has a line per finding.
-func (g *report) records() iter.Seq[[]string] {
-	return func(yield func([]string) bool) {
-		if !yield([]string{"verdict", "package", "benchmark", "unit", "base", "head", "change", "lo", "hi", "threshold"}) {
-			return
-		}
-		for _, f := range g.sorted(func(gate.Finding) bool { return true }) {
-			if !yield([]string{gateVerdict(f), f.Package, f.Name, f.Unit, words.ExactOrNone(f.Typical(gate.Base)), words.ExactOrNone(f.Typical(gate.Head)),
-				words.ExactOrNone(math.Expm1(f.Change.Center)), words.ExactOrNone(math.Expm1(f.Change.Lo)), words.ExactOrNone(math.Expm1(f.Change.Hi)), words.Exact(f.Threshold)}) {
-				return
-			}
-		}
+func (g *report) records(line func(...string)) {
+	line("verdict", "package", "benchmark", "unit", "base", "head", "change", "lo", "hi", "threshold")
+	for _, f := range g.sorted(func(gate.Finding) bool { return true }) {
+		line(gateVerdict(f), f.Package, f.Name, f.Unit, words.ExactOrNone(f.Typical(gate.Base)), words.ExactOrNone(f.Typical(gate.Head)),
+			words.ExactOrNone(math.Expm1(f.Change.Center)), words.ExactOrNone(math.Expm1(f.Change.Lo)), words.ExactOrNone(math.Expm1(f.Change.Hi)), words.Exact(f.Threshold))
 	}
 }
 
@@ -161,11 +154,7 @@ func (g *report) ranking() *doc.Table {
 		return nil
 	}
 	rows := list[:min(len(list), mostWorst)]
-	var lengths []doc.Length
-	for _, f := range rows {
-		lengths = append(lengths, gateLength(f))
-	}
-	scale := doc.NewRatioScale(lengths)
+	scale := doc.NewRatioScale(rows, gateLength)
 	t := words.NewTable("worst", heading, words.If(len(list) > mostWorst, fmt.Sprintf("%d more below.", len(list)-mostWorst)), rows, []doc.Field[gate.Finding]{
 		{Label: "benchmark", Text: true, Cell: func(f gate.Finding) doc.Cell {
 			return doc.Cell{Text: digest.CaseName(f.Name), Remark: words.If(f.Unit != results.NsPerOp, f.Unit)}

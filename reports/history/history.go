@@ -3,10 +3,7 @@ package history
 
 import (
 	"cmp"
-	"encoding/csv"
 	"fmt"
-	"io"
-	"iter"
 	"math"
 	"slices"
 	"strconv"
@@ -272,43 +269,26 @@ func (v *View) doubts() []string {
 }
 
 // records has a line per point of each series: its value, its level, and where a level begins, what changed.
-func (v View) records() iter.Seq[[]string] {
-	return func(yield func([]string) bool) {
-		if !yield([]string{"machine", "package", "benchmark", "procs", "unit", "point", "commit", "date", "files", "value", "level", "ratio", "lo", "hi", "p"}) {
-			return
-		}
-		begins := make(map[[2]int]history.Change)
-		for _, c := range v.Changes {
-			begins[[2]int{c.Series, c.After.From}] = c
-		}
-		for i, s := range v.Series {
-			for _, level := range v.Levels[i] {
-				for at := level.From; at < level.To; at++ {
-					p := v.Points[s.At[at]]
-					line := []string{v.Machines[s.Machine], s.Package, s.Name, strconv.Itoa(s.Procs), s.Unit, strconv.Itoa(int(s.At[at])),
-						cmp.Or(p.Commit, p.File), p.Time.UTC().Format(time.RFC3339), strconv.Itoa(int(s.Files[at])), words.Exact(s.Values[at]),
-						words.Exact(level.Level), "", "", "", ""}
-					if c, ok := begins[[2]int{i, at}]; ok {
-						copy(line[11:], []string{words.ExactOrNone(c.Ratio), words.ExactOrNone(c.Lo), words.ExactOrNone(c.Hi), words.Exact(c.P)})
-					}
-					if !yield(line) {
-						return
-					}
+func (v View) records(line func(...string)) {
+	line("machine", "package", "benchmark", "procs", "unit", "point", "commit", "date", "files", "value", "level", "ratio", "lo", "hi", "p")
+	begins := make(map[[2]int]history.Change)
+	for _, c := range v.Changes {
+		begins[[2]int{c.Series, c.After.From}] = c
+	}
+	for i, s := range v.Series {
+		for _, level := range v.Levels[i] {
+			for at := level.From; at < level.To; at++ {
+				change := make([]string, 4)
+				if c, ok := begins[[2]int{i, at}]; ok {
+					change = []string{words.ExactOrNone(c.Ratio), words.ExactOrNone(c.Lo), words.ExactOrNone(c.Hi), words.Exact(c.P)}
 				}
+				p := v.Points[s.At[at]]
+				line(append([]string{v.Machines[s.Machine], s.Package, s.Name, strconv.Itoa(s.Procs), s.Unit, strconv.Itoa(int(s.At[at])),
+					cmp.Or(p.Commit, p.File), p.Time.UTC().Format(time.RFC3339), strconv.Itoa(int(s.Files[at])), words.Exact(s.Values[at]),
+					words.Exact(level.Level)}, change...)...)
 			}
 		}
 	}
-}
-
-func (v View) writeCSV(w io.Writer) error {
-	out := csv.NewWriter(w)
-	for line := range v.records() {
-		if err := out.Write(line); err != nil {
-			return err
-		}
-	}
-	out.Flush()
-	return out.Error()
 }
 
 // A JSON is a history's changes as JSON.

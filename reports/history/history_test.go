@@ -21,10 +21,10 @@ func historyView(t *testing.T, series, points int) View {
 func TestHistoryPage(t *testing.T) {
 	v := historyView(t, 70, 40)
 	dir := t.TempDir()
-	if err := render.Folder(t.Context(), dir, v.Document(), reportstest.WriteOptions{}); err != nil {
+	if err := render.Folder(t.Context(), dir, v.Document(), render.FolderOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	page, err := os.ReadFile(filepath.Join(dir, reportstest.PageName))
+	page, err := os.ReadFile(filepath.Join(dir, "index.html"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,10 +43,10 @@ func TestHistoryPage(t *testing.T) {
 		t.Errorf("%d pictures", n)
 	}
 	again := t.TempDir()
-	if err := render.Folder(t.Context(), again, v.Document(), reportstest.WriteOptions{}); err != nil {
+	if err := render.Folder(t.Context(), again, v.Document(), render.FolderOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if second, _ := os.ReadFile(filepath.Join(again, reportstest.PageName)); string(second) != text {
+	if second, _ := os.ReadFile(filepath.Join(again, "index.html")); string(second) != text {
 		t.Error("the same history gives another page")
 	}
 }

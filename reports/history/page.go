@@ -31,7 +31,7 @@ func (v View) Document() *doc.Document {
 	v.prepare()
 	d := &doc.Document{
 		Title: "History", Subtitle: v.subtitle(), First: []doc.First{v.first()}, Remarks: v.method(),
-		Data: v.json(), Records: v.records(), Files: []doc.File{{Name: HistoryCSV, Write: v.writeCSV}},
+		Data: v.json(), Records: v.records, Files: []doc.File{{Name: HistoryCSV, Write: doc.Lines(v.records).WriteCSV}},
 	}
 	for _, text := range v.doubts() {
 		d.Grave = append(d.Grave, "warning: "+text)
@@ -114,11 +114,7 @@ func (v *View) ranking(list []history.Change) *doc.Table {
 		return doc.Length{Value: c.Ratio, Low: c.Lo, High: c.Hi}
 	}
 	rows := list[:min(len(list), words.MostChanges)]
-	var lengths []doc.Length
-	for _, c := range rows {
-		lengths = append(lengths, length(c))
-	}
-	scale := doc.NewRatioScale(lengths)
+	scale := doc.NewRatioScale(rows, length)
 	t := words.NewTable("ranking", "Changes", words.If(len(rows) < len(list), fmt.Sprintf("%d more below.", len(list)-len(rows))), rows, []doc.Field[history.Change]{
 		{Label: "benchmark", Text: true, Cell: func(c history.Change) doc.Cell {
 			s := v.Series[c.Series]

@@ -47,7 +47,7 @@ func (d report) formatScreen(m *matrix) (doc.First, bool) {
 	if len(m.sections()) == 1 {
 		what = "Kernels"
 	}
-	s := doc.First{Table: words.NewTable(term.FileName("ranked", m.base), what+", ranked", caption+d.RankedLegend(), rows, d.formatFields(newTimeScale(rows)))}
+	s := doc.First{Table: words.NewTable(term.FileName("ranked", m.base), what+", ranked", caption+d.RankedLegend(), rows, d.formatFields(doc.NewScale(rows, digest.FormatRow.Length, false)))}
 	d.judgeFormats(&s, rows, shapes)
 	return s, true
 }
@@ -196,12 +196,4 @@ func boundText(roof float64, of string) string {
 		return "It is bound by memory: " + share + "."
 	}
 	return "It is not bound by memory: " + share + "."
-}
-
-func newTimeScale(rows []digest.FormatRow) doc.Scale {
-	var all []doc.Length
-	for _, p := range rows {
-		all = append(all, p.Length())
-	}
-	return doc.NewScale(all, false)
 }

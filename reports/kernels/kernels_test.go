@@ -27,7 +27,7 @@ func TestManySamplesMakeASmallPage(t *testing.T) {
 			t.Fatal(err)
 		}
 		var page strings.Builder
-		if err := reportstest.WriteHTML(t.Context(), &page, res); err != nil {
+		if err := reportstest.Print(t.Context(), &page, "html", res); err != nil {
 			t.Fatal(err)
 		}
 		if page.Len() > tt.most {

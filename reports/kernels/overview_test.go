@@ -66,7 +66,7 @@ func TestSummaryTable(t *testing.T) {
 func TestManyShapesInPageAndMarkdown(t *testing.T) {
 	page := reportstest.RenderAll(t, manyShapes())
 	var markdown bytes.Buffer
-	if err := reportstest.WriteMarkdown(&markdown, reportstest.Set(t, []byte(manyShapes()))); err != nil {
+	if err := reportstest.Print(t.Context(), &markdown, "markdown", reportstest.Set(t, []byte(manyShapes()))); err != nil {
 		t.Fatal(err)
 	}
 	for name, tt := range map[string]struct {

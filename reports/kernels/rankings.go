@@ -61,17 +61,9 @@ func (d report) rankingTable(m *matrix, top int) *doc.Table {
 	}{{results.GPUTime, 3}, {results.TokenRate, 0}, {results.PctRoof, 1}, {results.NMSE, 2}, {results.KLD, 2}, {results.Perplexity, 2}, {results.WeightRate, 5}, {results.PackedBytes, 6}} {
 		fields = append(fields, doc.Field[ranked]{Label: u.name, Drop: u.drop, Cell: func(r ranked) doc.Cell { return doc.Cell{Text: digest.ValueOf(r.c(), u.name)} }})
 	}
-	t := words.NewTable("rankings-"+m.base, m.base+": the fastest variants", words.Sentences("Medians. A tie can't be told from the best.", digest.AboveText(casesOf(rows))), rows, fields)
+	t := words.NewTable("rankings-"+m.base, m.base+": the fastest variants", words.Sentences("Medians. A tie can't be told from the best.", digest.AboveText(words.Mapped(rows, ranked.c))), rows, fields)
 	t.Sortable = true
 	return t
-}
-
-func casesOf(rows []ranked) []*digest.Case {
-	var all []*digest.Case
-	for _, r := range rows {
-		all = append(all, r.c())
-	}
-	return all
 }
 
 // summaryText says what a summary's columns are.

@@ -140,14 +140,10 @@ func rateBars(rows []machineRow, c machineColumn) doc.Field[machineRow] {
 		}
 		return digest.LengthOf(cs.Stats[row.unit])
 	}
-	var all []doc.Length
-	for _, row := range rows {
-		if results.UnitOf(row.unit).Better <= 0 {
-			return doc.Field[machineRow]{Cell: func(machineRow) doc.Cell { return doc.Cell{} }}
-		}
-		all = append(all, length(row))
+	if slices.ContainsFunc(rows, func(row machineRow) bool { return results.UnitOf(row.unit).Better <= 0 }) {
+		return doc.Field[machineRow]{Cell: func(machineRow) doc.Cell { return doc.Cell{} }}
 	}
-	scale := doc.NewScale(all, true)
+	scale := doc.NewScale(rows, length, true)
 	return doc.Field[machineRow]{Label: c.label, About: "longer is better; the line is the interval", Text: true, Drop: 3, Cell: func(row machineRow) doc.Cell { return scale.Cell(length(row)) }}
 }
 

@@ -86,19 +86,17 @@ func (r *report) ranking() *doc.Table {
 		c       *digest.Case
 	}
 	var rows []row
-	var lengths []doc.Length
 	for _, level := range names.Levels {
 		for _, m := range r.machines {
 			if c := m.best(names.BaseBandwidth, results.ReadRate, func(n results.Name) bool { return n.Get(names.Level) == level }); c != nil {
 				rows = append(rows, row{m, level, c})
-				lengths = append(lengths, digest.LengthOf(c.Stats[results.ReadRate]))
 			}
 		}
 	}
 	if len(rows) == 0 {
 		return nil
 	}
-	scale := doc.NewScale(lengths, true)
+	scale := doc.NewScale(rows, func(x row) doc.Length { return digest.LengthOf(x.c.Stats[results.ReadRate]) }, true)
 	return words.NewTable("ranking", "Reading, by level", "With as many threads as read most; longer is better, and the line is the interval.", rows, []doc.Field[row]{
 		{Label: "from", Text: true, Cell: func(x row) doc.Cell { return doc.Cell{Text: levelText(x.level)} }},
 		{Label: "machine", Text: true, Cell: func(x row) doc.Cell { return doc.Cell{Text: x.machine.Name} }},

@@ -112,11 +112,7 @@ func modelVerdict(rows []modelRow, one bool) string {
 
 // modelFields begin with the name and the speed: a phone shows no more.
 func (d *report) modelFields(rows []modelRow, one bool) []doc.Field[modelRow] {
-	var cases []*digest.Case
-	for _, r := range rows {
-		cases = append(cases, r.c())
-	}
-	scale := digest.NewScale(cases, results.TokenRate)
+	scale := digest.NewScale(words.Mapped(rows, modelRow.c), results.TokenRate)
 	unit := func(label, of string, drop int, text func(modelRow) string) doc.Field[modelRow] {
 		return doc.Field[modelRow]{Label: label, About: results.UnitOf(of).About, Drop: drop, Cell: func(r modelRow) doc.Cell { return doc.Cell{Text: text(r)} }}
 	}

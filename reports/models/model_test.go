@@ -133,7 +133,7 @@ func TestPartsOfModelsAreFolded(t *testing.T) {
 	text := m.Results()
 	res := reportstest.Set(t, text)
 	var page, markdown, csv bytes.Buffer
-	if err := reportstest.WriteHTML(t.Context(), &page, res); err != nil {
+	if err := reportstest.Print(t.Context(), &page, "html", res); err != nil {
 		t.Fatal(err)
 	}
 	if rows := strings.Count(page.String(), "<tr>"); rows > 250 {
@@ -144,13 +144,13 @@ func TestPartsOfModelsAreFolded(t *testing.T) {
 			t.Errorf("the page has an %s", bad)
 		}
 	}
-	if err := reportstest.WriteMarkdown(&markdown, res); err != nil {
+	if err := reportstest.Print(t.Context(), &markdown, "markdown", res); err != nil {
 		t.Fatal(err)
 	}
 	if lines := strings.Count(markdown.String(), "\n"); lines > 350 {
 		t.Errorf("Markdown has %d lines", lines)
 	}
-	if err := reportstest.WriteCSV(&csv, res); err != nil {
+	if err := reportstest.Print(t.Context(), &csv, "csv", res); err != nil {
 		t.Fatal(err)
 	}
 	ops := make(map[string]bool)

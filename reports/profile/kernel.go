@@ -3,9 +3,7 @@ package profile
 import (
 	"context"
 	"fmt"
-	"maps"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -161,7 +159,7 @@ func kernelBoundSheet(k *profiles.Kernel) *doc.Table {
 		lengths[b.Name] = figureLength(m)
 		all = append(all, b)
 	}
-	scale := doc.NewScale(slices.Collect(maps.Values(lengths)), true)
+	scale := doc.NewScale(all, func(b bound) doc.Length { return lengths[b.Name] }, true)
 	caption := "Cycles for 128 weights; the line is the interval."
 	if k.BoundsOf() != nil {
 		caption += " Bounds are of the hot loop, by " + k.Bounds.Source() + "."

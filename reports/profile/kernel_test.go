@@ -43,7 +43,7 @@ func TestKernelPageWithoutTools(t *testing.T) {
 	k.Bounds, k.BoundsWhy = nil, "no bounds"
 	k.Functions[0].Lines, k.Functions[0].Loop, k.DisassemblyWhy = nil, nil, "no objdump"
 	dir := t.TempDir()
-	if err := render.Folder(t.Context(), dir, KernelDocument(k, res), reportstest.WriteOptions{}); err != nil {
+	if err := render.Folder(t.Context(), dir, KernelDocument(k, res), render.FolderOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	page, err := os.ReadFile(filepath.Join(dir, "index.html"))

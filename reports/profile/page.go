@@ -234,11 +234,7 @@ const firstFields = 5
 
 func operationFields(t *profiles.Test, ops []profiles.Operation) []doc.Field[profiles.Operation] {
 	type op = profiles.Operation
-	var lengths []doc.Length
-	for _, o := range ops {
-		lengths = append(lengths, figureLength(o.Time))
-	}
-	scale := doc.NewScale(lengths, true)
+	scale := doc.NewScale(ops, func(o op) doc.Length { return figureLength(o.Time) }, true)
 	positive := func(label, about, unit string, of func(op) float64) doc.Field[op] {
 		return doc.Field[op]{Label: label, About: about, Cell: func(o op) doc.Cell {
 			return doc.Cell{Text: words.If(of(o) > 0, results.UnitOf(unit).Format(of(o)))}

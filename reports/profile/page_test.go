@@ -90,16 +90,16 @@ func TestFlame(t *testing.T) {
 func TestWriteProfile(t *testing.T) {
 	p, res := reportstest.ProfileFixture()
 	dir := filepath.Join(t.TempDir(), "out")
-	if err := render.Folder(t.Context(), dir, Document(p, res, profiles.Filter{}), reportstest.WriteOptions{}); err != nil {
+	if err := render.Folder(t.Context(), dir, Document(p, res, profiles.Filter{}), render.FolderOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if info, err := os.Stat(filepath.Join(dir, reportstest.PageName)); err != nil || info.Size() == 0 {
+	if info, err := os.Stat(filepath.Join(dir, "index.html")); err != nil || info.Size() == 0 {
 		t.Error(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, reportstest.PageName), []byte("mine"), 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "index.html"), []byte("mine"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if err := render.Folder(t.Context(), dir, Document(p, res, profiles.Filter{}), reportstest.WriteOptions{}); err == nil || !strings.Contains(err.Error(), "is not a report of onebit") {
+	if err := render.Folder(t.Context(), dir, Document(p, res, profiles.Filter{}), render.FolderOptions{}); err == nil || !strings.Contains(err.Error(), "is not a report of onebit") {
 		t.Errorf("error %v", err)
 	}
 }

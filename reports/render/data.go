@@ -3,11 +3,8 @@ package render
 import (
 	"bytes"
 	"context"
-	"encoding/csv"
 	"encoding/json"
-	"errors"
 	"io"
-	"iter"
 
 	"onebit/internal/term"
 	"onebit/reports/doc"
@@ -15,12 +12,12 @@ import (
 
 func init() {
 	register(Printer{"json", "json", "what the tables are made of, for programs", printJSON})
-	register(Printer{"csv", "csv", "medians and intervals, a line per case and unit", func(_ context.Context, w io.Writer, d *doc.Document, _ Options) error { return writeCSV(w, d.Records) }})
+	register(Printer{"csv", "csv", "medians and intervals, a line per case and unit", func(_ context.Context, w io.Writer, d *doc.Document, _ Options) error { return d.Records.WriteCSV(w) }})
 	register(Printer{"samples", "csv", "every sample as CSV, or the same as csv where a report keeps none", func(_ context.Context, w io.Writer, d *doc.Document, _ Options) error {
 		if d.Samples == nil {
-			return writeCSV(w, d.Records)
+			return d.Records.WriteCSV(w)
 		}
-		return writeCSV(w, d.Samples)
+		return d.Samples.WriteCSV(w)
 	}})
 }
 
@@ -35,18 +32,4 @@ func printJSON(_ context.Context, w io.Writer, d *doc.Document, _ Options) error
 	}
 	_, err := w.Write(term.JSON(b.Bytes()))
 	return err
-}
-
-func writeCSV(w io.Writer, lines iter.Seq[[]string]) error {
-	if lines == nil {
-		return errors.New("this report has no values of that kind")
-	}
-	out := csv.NewWriter(w)
-	for line := range lines {
-		if err := out.Write(line); err != nil {
-			return err
-		}
-	}
-	out.Flush()
-	return out.Error()
 }

@@ -1,12 +1,9 @@
 package reportstest
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +15,6 @@ import (
 	profiles "onebit/bench/profile"
 	"onebit/bench/results"
 	"onebit/reports"
-	"onebit/reports/doc"
 )
 
 // HistoryFixture is a history of hostile names: series 0 became slower, series 1
@@ -168,42 +164,4 @@ func ProfileFixture() (*profiles.Profile, *results.Set) {
 	}
 	p.Memory.Phases[0].Reconcile()
 	return p, res
-}
-
-// Keep writes results and their sidecar into a folder, as the command does, and returns their path.
-func Keep(t testing.TB, res *results.Set, side reports.Sidecar) string {
-	t.Helper()
-	res.Settings = append(res.Settings, side.Settings()...)
-	return WriteFiles(t, side.File(), doc.File{Name: "results.txt", Write: res.Write})
-}
-
-// WriteFiles writes files into a folder, and returns the path of the last.
-func WriteFiles(t testing.TB, files ...doc.File) (path string) {
-	t.Helper()
-	dir := t.TempDir()
-	for _, f := range files {
-		var b bytes.Buffer
-		if err := f.Write(&b); err != nil {
-			t.Fatal(err)
-		}
-		path = filepath.Join(dir, f.Name)
-		if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return path
-}
-
-// ReadBack reads results files as the command report does.
-func ReadBack(t testing.TB, paths ...string) *reports.Source {
-	t.Helper()
-	var files []results.File
-	for _, path := range paths {
-		files = append(files, results.File{Path: path})
-	}
-	fleet, err := results.ReadFleet(t.Context(), files...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &reports.Source{Paths: paths, Machines: fleet.Machines, Warnings: fleet.Warnings}
 }

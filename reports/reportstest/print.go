@@ -5,55 +5,17 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
-
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
 
 	"onebit/bench/results"
 	"onebit/internal/require"
 	"onebit/reports"
 	"onebit/reports/doc"
-	"onebit/reports/figure"
 	"onebit/reports/render"
 	"onebit/reports/words"
 )
-
-func WriteTemp(t *testing.T, name, text string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-// Finishes fails the test if f takes longer than any machine needs.
-func Finishes(t *testing.T, limit time.Duration, f func()) {
-	t.Helper()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		f()
-	}()
-	select {
-	case <-done:
-	case <-time.After(limit):
-		t.Fatalf("not finished after %v", limit)
-	}
-}
-
-// DrawCoarsely rasterizes a figure of any size in few pixels: what is far off costs as
-// much as it does in many.
-func DrawCoarsely(f *figure.Figure) {
-	img := vgimg.NewWith(vgimg.UseWH(figure.Width, f.FullHeight()), vgimg.UseDPI(18))
-	f.Draw(draw.New(img))
-}
 
 // Wants reports what a text lacks.
 func Wants(t *testing.T, text string, want ...string) {
@@ -101,15 +63,20 @@ func CheckSheet(t *testing.T, s *doc.Table, want [][]string) {
 	}
 }
 
-// PrintMade prints the report of machines' results in a form.
+// PrintMade is Print with options, and fails the test if that is impossible.
 func PrintMade(t *testing.T, b *bytes.Buffer, form string, opt render.Options, machines ...*results.Set) {
 	t.Helper()
-	if err := PrintTo(t.Context(), b, form, opt, &reports.Source{Machines: machines}); err != nil {
+	if err := printTo(t.Context(), b, form, opt, &reports.Source{Machines: machines}); err != nil {
 		t.Fatalf("%s: %v", form, err)
 	}
 }
 
-func PrintTo(ctx context.Context, w io.Writer, form string, opt render.Options, s *reports.Source) error {
+// Print prints the report of machines' results in a form.
+func Print(ctx context.Context, w io.Writer, form string, machines ...*results.Set) error {
+	return printTo(ctx, w, form, render.Options{}, Made(machines...))
+}
+
+func printTo(ctx context.Context, w io.Writer, form string, opt render.Options, s *reports.Source) error {
 	d, err := reports.Build(ctx, s)
 	if err != nil {
 		return err
@@ -121,8 +88,8 @@ func PrintTo(ctx context.Context, w io.Writer, form string, opt render.Options, 
 // Made is a source of results.
 func Made(machines ...*results.Set) *reports.Source { return &reports.Source{Machines: machines} }
 
-// writeReport writes a report's folder.
-func writeReport(ctx context.Context, dir string, opt render.FolderOptions, machines ...*results.Set) error {
+// Write writes a report's folder.
+func Write(ctx context.Context, dir string, opt render.FolderOptions, machines ...*results.Set) error {
 	d, err := reports.Build(ctx, Made(machines...))
 	if err != nil {
 		return err
@@ -150,65 +117,7 @@ type TableOptions struct {
 func WriteTable(w io.Writer, res *results.Set, opt TableOptions) error {
 	s := Made(res)
 	s.Top = opt.Top
-	return PrintTo(context.Background(), w, "table", render.Options{Width: opt.Width, Brief: opt.Brief}, s)
-}
-
-func WriteMarkdown(w io.Writer, res *results.Set) error {
-	return PrintTo(context.Background(), w, "markdown", render.Options{}, Made(res))
-}
-
-func WriteJSON(w io.Writer, res *results.Set) error {
-	return PrintTo(context.Background(), w, "json", render.Options{}, Made(res))
-}
-
-func WriteCSV(w io.Writer, res *results.Set) error {
-	return PrintTo(context.Background(), w, "csv", render.Options{}, Made(res))
-}
-
-func WriteSamplesCSV(w io.Writer, res *results.Set) error {
-	return PrintTo(context.Background(), w, "samples", render.Options{}, Made(res))
-}
-
-func WriteHTML(ctx context.Context, w io.Writer, res *results.Set) error {
-	return PrintTo(ctx, w, "html", render.Options{}, Made(res))
-}
-
-type WriteOptions = render.FolderOptions
-
-func Write(ctx context.Context, dir string, res *results.Set, opt WriteOptions) error {
-	return writeReport(ctx, dir, opt, res)
-}
-
-func WriteFleet(ctx context.Context, dir string, f *results.Fleet, opt WriteOptions) error {
-	return writeReport(ctx, dir, opt, f.Machines...)
-}
-
-const (
-	PageName = "index.html"
-	pageMark = `<meta name="generator" content="onebit">`
-)
-
-// A Format prints results in one form.
-type Format struct{ render.Printer }
-
-func (k Format) Render(ctx context.Context, w io.Writer, res *results.Set) error {
-	return PrintTo(ctx, w, k.Name, render.Options{}, Made(res))
-}
-
-func (k Format) RenderFleet(ctx context.Context, w io.Writer, f *results.Fleet) error {
-	return PrintTo(ctx, w, k.Name, render.Options{}, Made(f.Machines...))
-}
-
-func Formats() (all []Format) {
-	for _, p := range render.Printers() {
-		all = append(all, Format{p})
-	}
-	return all
-}
-
-func FormatNamed(name string) (Format, bool) {
-	p, ok := render.Named(name)
-	return Format{p}, ok
+	return printTo(context.Background(), w, "table", render.Options{Width: opt.Width, Brief: opt.Brief}, s)
 }
 
 func PrintDoc(w io.Writer, d *doc.Document, form string, opt render.Options) error {
@@ -226,9 +135,9 @@ func RenderAll(t *testing.T, text string) string {
 	t.Helper()
 	res := Set(t, []byte(text))
 	var page bytes.Buffer
-	for _, k := range Formats() {
+	for _, k := range render.Printers() {
 		var b bytes.Buffer
-		if err := k.Render(t.Context(), &b, res); err != nil {
+		if err := Print(t.Context(), &b, k.Name, res); err != nil {
 			t.Fatalf("%s: %v", k.Name, err)
 		}
 		if k.Name == "html" {
@@ -236,7 +145,7 @@ func RenderAll(t *testing.T, text string) string {
 		}
 	}
 	if require.All() && !RaceDetector { // else the page has drawn the same figures as SVG
-		if err := Write(t.Context(), t.TempDir(), res, WriteOptions{}); err != nil {
+		if err := Write(t.Context(), t.TempDir(), render.FolderOptions{}, res); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -257,19 +166,4 @@ func AaPairs(rounds int) string {
 		}
 	}
 	return b.String()
-}
-
-// Page is a document's index.html.
-func Page(t testing.TB, d *doc.Document) string {
-	t.Helper()
-	var b bytes.Buffer
-	if err := PrintDoc(&b, d, "html", render.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
-}
-
-func Exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }

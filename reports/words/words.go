@@ -95,9 +95,10 @@ func Microseconds(ns float64) string {
 	return fmt.Sprintf("%.2f", us)
 }
 
-func Mapped[T any](list []T, f func(T) string) (out []string) {
-	for _, s := range list {
-		out = append(out, f(s))
+// Mapped is what a function makes of each of a list; nil of none.
+func Mapped[T, R any](list []T, of func(T) R) (out []R) {
+	for _, x := range list {
+		out = append(out, of(x))
 	}
 	return out
 }
