@@ -28,7 +28,7 @@ func (d *Digest) Title() string {
 // shortCommit is how much of a commit a title has.
 const shortCommit = 7
 
-// subtitle says of the machine what a title does not.
+// Subtitle says of the machine what a title does not.
 func (d *Digest) Subtitle(title string) string {
 	var parts []string
 	for _, key := range []string{"cpu", "cpus-usable", "l3", "mem-total", "goos", "goarch", "commit"} {

@@ -74,30 +74,29 @@ func (d *Digest) PlaceOver(subject string, over []*Ranking) []FormatRow {
 	return all
 }
 
-// TiedOver reports whether most of the shapes can't tell two variants apart, of one format or two.
-func (d *Digest) TiedOver(a, b []*Case) bool {
-	ties := 0
-	for i := range min(len(a), len(b)) {
-		if d.tied(a[i], b[i]) {
-			ties++
-		}
-	}
-	return 2*ties > len(a)
-}
-
 // leastLead is the share that a variant is shown to be behind at least to be named apart: a lead that the next run
 // may take back is none (TestAdviceOfRecordedRuns).
 const leastLead = 0.03
 
-// NearOver reports whether most of the shapes can't tell that b takes longer than a by that share.
+// TiedOver reports whether most of the shapes can't tell two variants apart, of one format or two.
+func (d *Digest) TiedOver(a, b []*Case) bool {
+	return d.mostly(a, b, func(diff noise.Difference) bool { return diff.Tie })
+}
+
+// NearOver reports whether most of the shapes can't tell that b takes longer than a by leastLead.
 func (d *Digest) NearOver(a, b []*Case) bool {
-	near := 0
+	return d.mostly(a, b, func(diff noise.Difference) bool { return diff.Tie || diff.Lo < 1+leastLead })
+}
+
+// mostly reports whether two variants differ so on most of the shapes.
+func (d *Digest) mostly(a, b []*Case, so func(noise.Difference) bool) bool {
+	n := 0
 	for i := range min(len(a), len(b)) {
-		if diff := d.Compare(a[i], b[i]); diff.Tie || diff.Lo < 1+leastLead {
-			near++
+		if so(d.Compare(a[i], b[i])) {
+			n++
 		}
 	}
-	return 2*near > len(a)
+	return 2*n > len(a)
 }
 
 // RatioOver is how many times longer b takes than a, the geometric mean over the shapes of the ratios by

@@ -32,7 +32,7 @@ func (d *Digest) RankedLegend() string {
 	return covers + "; a tie can't be told from the row above."
 }
 
-// lead is how far ahead of another something is that takes so many times less.
+// Lead is how far ahead of another something is that takes so many times less.
 func Lead(ratio float64) string {
 	if ratio < 1.15 {
 		return words.Percent(ratio - 1)
@@ -67,7 +67,7 @@ func ValueOf(c *Case, unit string) string {
 	return results.UnitOf(unit).Format(v)
 }
 
-// SignedValue is valueOf with the signs of less trust behind a time.
+// SignedValue is ValueOf with the signs of less trust behind a time.
 func SignedValue(c *Case, unit string) string {
 	text := ValueOf(c, unit)
 	if text != "" && unit == results.NsPerOp {

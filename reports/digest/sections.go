@@ -31,9 +31,6 @@ func Facts(settings []results.Setting) []doc.Fact {
 }
 
 func Glossary(terms []doc.Fact) *doc.Section {
-	if len(terms) == 0 {
-		return nil
-	}
 	return (&doc.Section{ID: "glossary", Heading: "Glossary", Only: doc.Page}).Add(doc.Facts{List: terms, Wide: true})
 }
 

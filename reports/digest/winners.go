@@ -114,9 +114,6 @@ func (d *Digest) Compare(a, b *Case) noise.Difference {
 	return d.Floors.Compare(a.Stats[results.NsPerOp].Estimate, b.Stats[results.NsPerOp].Estimate)
 }
 
-// tied reports whether this run can't tell two cases apart.
-func (d *Digest) tied(a, b *Case) bool { return d.Compare(a, b).Tie }
-
 // Contending are the cases that belong to a task.
 func Contending(cases []*Case) []*Case {
 	return slices.DeleteFunc(slices.Clone(cases), func(c *Case) bool { return c.Variant == "" || c.partOfModel() })

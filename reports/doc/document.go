@@ -160,28 +160,37 @@ func (Facts) part()     {}
 func (Code) part()      {}
 func (*Timeline) part() {}
 
-// Add appends parts, without tables and figures that are nil.
+// Add appends the parts that show something.
 func (s *Section) Add(parts ...Part) *Section {
 	for _, p := range parts {
-		switch p := p.(type) {
-		case nil:
-			continue
-		case *Table:
-			if p == nil {
-				continue
-			}
-		case *Figure:
-			if p == nil || p.Figure == nil {
-				continue
-			}
-		case Text:
-			if p.Words == "" {
-				continue
-			}
+		if !empty(p) {
+			s.Parts = append(s.Parts, p)
 		}
-		s.Parts = append(s.Parts, p)
 	}
 	return s
+}
+
+// empty reports whether a part shows nothing.
+func empty(p Part) bool {
+	switch p := p.(type) {
+	case nil:
+		return true
+	case *Table:
+		return p == nil || len(p.Rows) == 0
+	case *Figure:
+		return p == nil || p.Figure == nil
+	case Text:
+		return p.Words == ""
+	case Code:
+		return p == ""
+	case List:
+		return len(p) == 0
+	case *Section:
+		return p == nil || len(p.Parts) == 0
+	case Facts:
+		return len(p.List) == 0
+	}
+	return false
 }
 
 // Add appends sections that hold something.

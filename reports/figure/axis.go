@@ -12,7 +12,7 @@ import (
 	"onebit/internal/count"
 )
 
-// A valueAxis is a numeric axis shared by the panels of a figure.
+// An Axis is a numeric axis shared by the panels of a figure.
 type Axis struct {
 	Min, Max float64
 	Log      bool

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// errorAt is where an error stands on an axis from errorAxis; not a number if it is none.
+// At is where an error stands on an axis from NewErrorAxis; not a number if it is none.
 func (a Axis) At(e float64) float64 {
 	if a.Broken > 0 && e <= Negligible {
 		return a.floor
@@ -26,7 +26,7 @@ const Negligible = 1e-9
 // between them is left out: empty decades would squeeze what is to be compared.
 const breakFrom = 100
 
-// errorAxis is logarithmic. Where nothing stands between errors that are negligible and all others, it is
+// NewErrorAxis is logarithmic. Where nothing stands between errors that are negligible and all others, it is
 // broken: the former stand at its foot.
 func NewErrorAxis(errors []float64, unit string) Axis {
 	var drawn []float64

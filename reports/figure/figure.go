@@ -20,13 +20,13 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// A figure is one drawing: a grid of panels with a common legend. It is drawn the same way to PNG
+// A Figure is one drawing: a grid of panels with a common legend. It is drawn the same way to PNG
 // and to SVG.
 type Figure struct {
-	Name    string // file name without extension, from fileName
+	Name    string // file name without extension, from FileName
 	Heading string
 	Reading string    // how to read it, and what it says, in a line
-	Width   vg.Length // 0: figureWidth
+	Width   vg.Length // 0: Width
 	Height  vg.Length
 	Margin  vg.Length  // room right of each panel for what is written beside it
 	Panels  [][]*Panel // rows of equal length; nil where a panel is lacking
@@ -37,7 +37,7 @@ type Figure struct {
 	Folded  bool     // whether HTML shows the heading alone until asked: there are figures more telling
 }
 
-// A legendEntry explains one mark.
+// A LegendEntry explains one mark.
 type LegendEntry struct {
 	Label string
 	Glyph draw.GlyphStyle

@@ -13,7 +13,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// A shape is the form of a series' mark. gonum's own outlines are too thin for dark paper.
+// A Shape is the form of a series' mark. gonum's own outlines are too thin for dark paper.
 type Shape struct {
 	corners  int     // of a polygon; 0 is a circle
 	Rotation float64 // of its first corner, in radians from the right
@@ -114,7 +114,7 @@ func FormatMark(name string) int {
 	return lookOf(hashed(family)%SeriesCount, hashed(name)/formSalt%len(Shapes))
 }
 
-// lookOf is the series of a colour and a shape: the inverse of seriesRole and seriesShape.
+// lookOf is the series of a colour and a shape: the inverse of Series and SeriesShape.
 func lookOf(color, form int) int {
 	return color + SeriesCount*((form-color+len(Shapes))%len(Shapes))
 }

@@ -302,7 +302,7 @@ func (u UpInterval) Plot(c draw.Canvas, p *plot.Plot) {
 	strokePath(c, path, u.Color, 1.4)
 }
 
-// A fanLabel is the name of a point.
+// A FanLabel is the name of a point.
 type FanLabel struct {
 	X, Y  float64
 	Group string // of which the topmost labels are written first, where there is no room for all
@@ -505,7 +505,7 @@ func (b Behind) Plot(c draw.Canvas, p *plot.Plot) {
 	c.FillText(style, vg.Point{X: at, Y: y(b.Row) + centerShift}, text)
 }
 
-// A segment is a part of a stacked bar.
+// A Segment is a part of a stacked bar.
 type Segment struct {
 	Length float64
 	Role   Role
@@ -548,7 +548,7 @@ var Dashed = []vg.Length{4, 3}
 // Dotted is that of what others are measured by.
 var Dotted = []vg.Length{1.5, 3}
 
-// A yardstick is an error to measure others by.
+// A Yardstick is an error to measure others by.
 type Yardstick struct {
 	Name  string
 	Error float64

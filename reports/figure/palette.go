@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// A role is what a colour is for. Charts are drawn once, in the light palette; in HTML each role
+// A Role is what a colour is for. Charts are drawn once, in the light palette; in HTML each role
 // becomes a CSS variable, so that the same drawing follows the reader's light or dark scheme.
 type Role int
 
@@ -52,13 +52,13 @@ var Tones = []tone{
 	{FirstSeries + 7, "s7", 0x5E5E5E, 0xBDBDBD},
 }
 
-// inkOf returns the colour that stands for a role in a drawing.
+// Color returns the colour that stands for a role in a drawing.
 func Color(r Role) color.Color {
 	v := Tones[r].Light
 	return color.NRGBA{R: uint8(v >> 16), G: uint8(v >> 8), B: uint8(v), A: 0xFF}
 }
 
-// seriesRole is the colour of the i'th series.
+// Series is the colour of the i'th series.
 func Series(i int) Role { return FirstSeries + Role(i%SeriesCount) }
 
 var drawnColor = regexp.MustCompile(`(fill|stroke):#[0-9A-F]{6}`)
@@ -82,7 +82,7 @@ var strokeWidths = []string{"0.5", "0.6", "0.7", "1.2", "1.4", "1.6", "1.8"}
 
 var drawnStyle = regexp.MustCompile(` style="(?:fill:none;stroke:var\(--(\w+)\);stroke-width:([0-9.]+)|fill:var\(--(\w+)\))"`)
 
-// stylesToClasses replaces the styles that thousands of elements have by the classes of drawingCSS.
+// stylesToClasses replaces the styles that thousands of elements have by the classes of DrawingCSS.
 func stylesToClasses(svg string) string {
 	return drawnStyle.ReplaceAllStringFunc(svg, func(s string) string {
 		m := drawnStyle.FindStringSubmatch(s)

@@ -16,7 +16,7 @@ import (
 	"onebit/reports/words"
 )
 
-// A gateReport is what every form of a gate's report shows.
+// A report is what every form of a gate's report shows.
 type report struct {
 	*gate.Report
 	results  *gate.Results

@@ -177,9 +177,6 @@ func (g *report) ranking() *doc.Table {
 }
 
 func (g *report) leftOutSection() *doc.Section {
-	if len(g.LeftOut) == 0 {
-		return nil
-	}
 	return (&doc.Section{ID: "left-out", Heading: fmt.Sprintf("Left out: %d", len(g.LeftOut))}).Add(
 		words.NewTable("left-out-table", "", "The module's file of rules leaves these out, and says why.", g.LeftOut, []doc.Field[gate.LeftOut]{
 			{Label: "benchmark", Text: true, Cell: func(l gate.LeftOut) doc.Cell { return doc.Cell{Text: l.Name} }},
@@ -189,9 +186,6 @@ func (g *report) leftOutSection() *doc.Section {
 }
 
 func (g *report) rulesSection() *doc.Section {
-	if len(g.Changes) == 0 {
-		return nil
-	}
 	return (&doc.Section{ID: "rules", Heading: "head changes the rules that it is judged by"}).Add(doc.List(g.Changes))
 }
 
@@ -201,9 +195,7 @@ func (g *report) howSection() *doc.Section {
 	s.Add(doc.Text{Words: "Control is base once more, linked in another order: what it differs by is noise. Values are medians over the rounds; the change is found within rounds, and need not be the ratio of two medians."})
 	s.Add(doc.Facts{List: g.facts(), Wide: true})
 	s.Add((&doc.Section{ID: "revisions", Heading: "Machine and revisions"}).Add(doc.Facts{List: digest.Facts(g.results.Settings)}))
-	if command := g.results.Setting("command"); command != "" {
-		s.Add((&doc.Section{ID: "reproduce", Heading: "Reproduce"}).Add(doc.Code(command)))
-	}
+	s.Add((&doc.Section{ID: "reproduce", Heading: "Reproduce"}).Add(doc.Code(g.results.Setting("command"))))
 	return s.Add(doc.Text{Words: "Every process is in results.txt: benchstat -col 'side@(base head control)' results.txt compares all of them, and benchstat base.txt head.txt those that were judged. Neither knows that layouts and moments are noise."})
 }
 

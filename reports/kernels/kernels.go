@@ -48,7 +48,7 @@ func init() {
 	drawings.Add(charts.ThreadsChart(func(d report) []*figure.Figure { return charts.Threads(d.Digest, false) }))
 }
 
-// A kernelReport is what results say of variants that compete in tasks.
+// A report is what results say of variants that compete in tasks.
 type report struct{ *digest.Digest }
 
 // Document shows who wins where. top is how many variants of a setting a terminal shows.

@@ -23,7 +23,7 @@ func init() {
 	})
 }
 
-// notAllDrawn says of what spreadOver kept that it is not all.
+// notAllDrawn says of what SpreadOver kept that it is not all.
 func notAllDrawn(shown, all int) string {
 	return fmt.Sprintf("%d of %d are drawn, from the smallest to the largest; the table has all.", shown, all)
 }

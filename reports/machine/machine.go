@@ -21,7 +21,7 @@ import (
 	"onebit/reports/words"
 )
 
-// A machineReport is what every form of a report of machines shows.
+// A report is what every form of a report of machines shows.
 type report struct{ machines []*machineResults }
 
 // machineResults are one machine's.

@@ -119,22 +119,18 @@ func (r *report) title() string {
 func (r *report) environment() *doc.Section {
 	section := &doc.Section{ID: "machine", Heading: "Machine", Only: doc.Page | doc.Markdown}
 	for _, m := range r.machines {
-		at := section
-		if m.Name != "" {
-			section.Heading = "Machines"
-			at = &doc.Section{Heading: m.Name}
-			section.Add(at)
-		}
 		var facts []doc.Fact
 		for _, s := range m.Results.Settings {
 			if s.Key != results.UnmeasuredKey {
 				facts = append(facts, doc.Fact{Name: s.Key, Value: s.Value})
 			}
 		}
-		at.Add(doc.Facts{List: facts})
-		if command := m.Results.Setting("command"); command != "" {
-			at.Add(doc.Code(command))
+		said := []doc.Part{doc.Facts{List: facts}, doc.Code(m.Results.Setting("command"))}
+		if m.Name != "" {
+			section.Heading = "Machines"
+			said = []doc.Part{(&doc.Section{Heading: m.Name}).Add(said...)}
 		}
+		section.Add(said...)
 	}
 	return section
 }

@@ -14,9 +14,6 @@ import (
 // headSheet shows what the model's output head is, and what others would give; nil if
 // none were tried.
 func (d *report) headSheet(m *model) *doc.Table {
-	if len(m.heads) == 0 {
-		return nil
-	}
 	fields := []doc.Field[*digest.Case]{
 		{Label: names.Head, Text: true, Cell: func(c *digest.Case) doc.Cell { return doc.Cell{Text: c.Name.Get(names.Head)} }},
 		{Label: names.Variant, Text: true, Drop: 9, Cell: func(c *digest.Case) doc.Cell {

@@ -134,9 +134,6 @@ func of(all []errorSeries, variant string) (errorSeries, bool) {
 // errorSheet shows how wrong each variant's predictions are, and the stream that leads to them.
 func (d *report) errorSheet(m *model) *doc.Table {
 	cases := slices.Concat(m.logits, m.lockstep)
-	if len(cases) == 0 {
-		return nil
-	}
 	fields := []doc.Field[string]{{Label: names.Variant, Text: true, Cell: func(name string) doc.Cell {
 		return d.Named(name)
 	}}}
@@ -230,7 +227,7 @@ func find(cases []*digest.Case, variant string) *digest.Case {
 // A tensorRow is a tensor under an input.
 type tensorRow struct{ tensor, input string }
 
-// tensorSheet shows the errors of each projection over the blocks; nil if none were measured.
+// tensorSheet shows the errors of each projection over the blocks.
 func (d *report) tensorSheet(m *model) *doc.Table {
 	var rows []tensorRow
 	for _, tensor := range append(m.tensors(), names.BlockOutput) {
@@ -243,9 +240,6 @@ func (d *report) tensorSheet(m *model) *doc.Table {
 		{Label: names.Input, Text: true, Cell: func(r tensorRow) doc.Cell { return doc.Cell{Text: r.input} }},
 	}
 	rows = slices.DeleteFunc(rows, func(r tensorRow) bool { return len(m.series(r.input, r.tensor)) == 0 })
-	if len(rows) == 0 {
-		return nil
-	}
 	for i, group := range m.alike {
 		fields = append(fields, doc.Field[tensorRow]{Label: words.Names(group), Drop: i, Cell: func(r tensorRow) doc.Cell {
 			s, ok := of(m.series(r.input, r.tensor), group[0])

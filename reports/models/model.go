@@ -219,7 +219,7 @@ func testLabel(t *digest.Task) string {
 	return t.Shape
 }
 
-// valueIn is valueOf for a case that may be lacking.
+// valueIn is digest.ValueOf for a case that may be lacking.
 func valueIn(c *digest.Case, unit string) string {
 	if c == nil {
 		return ""

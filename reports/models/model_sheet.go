@@ -14,20 +14,11 @@ import (
 
 // sheets are the model's tables: speed and memory, error, and where the time goes.
 func (d *report) sheets(m *model) []*doc.Table {
-	var all []*doc.Table
-	for _, s := range slices.Concat([]*doc.Table{d.runSheet(m, m.runs), d.textsSheet(m), d.draftsSheet(m), d.errorSheet(m), d.headSheet(m)}, profileSheets(m), []*doc.Table{d.tensorSheet(m)}) {
-		if s != nil {
-			all = append(all, s)
-		}
-	}
-	return all
+	return slices.Concat([]*doc.Table{d.runSheet(m, m.runs), d.textsSheet(m), d.draftsSheet(m), d.errorSheet(m), d.headSheet(m)}, profileSheets(m), []*doc.Table{d.tensorSheet(m)})
 }
 
-// runSheet shows how fast and how big some of the model's runs are; nil if there are none.
+// runSheet shows how fast and how big some of the model's runs are.
 func (d *report) runSheet(m *model, runs []*run) *doc.Table {
-	if len(runs) == 0 {
-		return nil
-	}
 	fields := []doc.Field[*run]{
 		{Label: names.Variant, Text: true, Cell: func(r *run) doc.Cell {
 			return d.Named(r.variant)

@@ -9,7 +9,7 @@ import (
 	"onebit/reports/words"
 )
 
-// A modelReport is what results say of whole models.
+// A report is what results say of whole models.
 type report struct {
 	*digest.Digest
 	models []*model

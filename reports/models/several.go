@@ -95,12 +95,9 @@ func (d *report) severalFields() []doc.Field[several] {
 	}
 }
 
-// textsSheet shows several texts decoded together; nil if none were.
+// textsSheet shows several texts decoded together.
 func (d *report) textsSheet(m *model) *doc.Table {
 	rows := m.severals(names.Texts, "1")
-	if len(rows) == 0 {
-		return nil
-	}
 	fields := append([]doc.Field[several]{{Label: names.Texts, Cell: func(s several) doc.Cell { return doc.Cell{Text: s.Name.Get(names.Texts)} }}}, d.severalFields()...)
 	fields = append(fields,
 		doc.Field[several]{Label: "together", About: "tokens per second of all texts", Cell: func(s several) doc.Cell { return signedSpeed(s.Case) }},
@@ -113,12 +110,9 @@ func (d *report) textsSheet(m *model) *doc.Table {
 
 const textsCaption = "Texts decoded together read the weights once a pass. Each is equal to the bit to what it is alone."
 
-// draftsSheet shows what drafts give on real texts; nil if none were measured.
+// draftsSheet shows what drafts give on real texts.
 func (d *report) draftsSheet(m *model) *doc.Table {
 	rows := m.severals(names.Drafts, "")
-	if len(rows) == 0 {
-		return nil
-	}
 	fields := append([]doc.Field[several]{{Label: names.Text, Text: true, Cell: func(s several) doc.Cell { return doc.Cell{Text: s.Name.Get(names.Text)} }}}, d.severalFields()...)
 	fields = append(fields,
 		doc.Field[several]{Label: "plain", About: "without drafts, tokens per second", Cell: func(s several) doc.Cell { return signedSpeed(s.one) }},

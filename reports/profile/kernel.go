@@ -89,11 +89,7 @@ func kernelHow(k *profiles.Kernel, d *digest.Digest) *doc.Section {
 	if k.BoundsOf() != nil {
 		text += fmt.Sprintf(" Bounds are those of %s: something waits for a unit in %s of the cycles, for a result in %s.", k.Bounds.Source(), words.Percent(k.Bounds.OnPorts), words.Percent(k.Bounds.OnResults))
 	}
-	s.Add(doc.Text{Words: text}, doc.Facts{List: d.Environment()})
-	if command := d.Results.Setting("command"); command != "" {
-		s.Add(doc.Code(command))
-	}
-	return s
+	return s.Add(doc.Text{Words: text}, doc.Facts{List: d.Environment()}, doc.Code(d.Results.Setting("command")))
 }
 
 func count2(n float64) string { return strconv.FormatFloat(n, 'f', 2, 64) }

@@ -86,9 +86,7 @@ func Document(p *profiles.Profile, res *results.Set, filter profiles.Filter) *do
 		"Beside this page: trace.json for Perfetto, cpu.pprof for go tool pprof, and results.txt."})
 	how.Add((&doc.Section{ID: "ceilings", Heading: "Ceilings"}).Add(doc.Facts{List: ceilingFacts(&p.Ceilings)}))
 	x.Add(how, (&doc.Section{ID: "machine", Heading: "Machine", Only: doc.Page | doc.Markdown}).Add(doc.Facts{List: d.Environment()}))
-	if command := res.Setting("command"); command != "" {
-		x.Add((&doc.Section{ID: "reproduce", Heading: "Reproduce", Only: doc.Page}).Add(doc.Code(command)))
-	}
+	x.Add((&doc.Section{ID: "reproduce", Heading: "Reproduce", Only: doc.Page}).Add(doc.Code(res.Setting("command"))))
 	return x.NameParts()
 }
 
@@ -327,7 +325,7 @@ var activityAbout = map[profiles.Activity]string{
 	profiles.Wait: "found no more tasks", profiles.Serial: "thread 0 works alone",
 }
 
-// turnSheet shows where threads wait in a dispatch of each operation that they share; nil if they share none.
+// turnSheet shows where threads wait in a dispatch of each operation that they share.
 func turnSheet(t *profiles.Test, ops []profiles.Operation) *doc.Table {
 	type row struct {
 		op, threads string
@@ -342,9 +340,6 @@ func turnSheet(t *profiles.Test, ops []profiles.Operation) *doc.Table {
 		if caller, rest, ok := o.Turns(); ok {
 			rows = append(rows, row{o.Op, "0", caller}, row{o.Op, others, rest})
 		}
-	}
-	if len(rows) == 0 {
-		return nil
 	}
 	part := func(label string, of func(profiles.Turn) float64) doc.Field[row] {
 		return doc.Field[row]{Label: label, Cell: func(r row) doc.Cell { return doc.Cell{Text: words.Seconds(of(r.turn))} }}

@@ -48,7 +48,7 @@ type LeftOut struct{ Path, Why string }
 const Folder = "files"
 
 // Document makes the page of results that were shared, whole results among them, with their files beside it. It takes those
-// that pass CheckShared and are no copy of one before, adds the others to those that were left out before, and names
+// that pass share.Check and are no copy of one before, adds the others to those that were left out before, and names
 // them on the page.
 func Document(files []File, before []LeftOut) (d *doc.Document, out []LeftOut, err error) {
 	s := &site{files: make(map[*results.Set]string)}
@@ -394,9 +394,6 @@ func (s *site) emulatedSection() *doc.Section {
 const mostLeftOut = 200
 
 func leftOutSection(out []LeftOut) *doc.Section {
-	if len(out) == 0 {
-		return nil
-	}
 	shown := out[:min(len(out), mostLeftOut)]
 	caption := words.If(len(shown) < len(out), fmt.Sprintf("The first %d of %d.", len(shown), len(out)))
 	t := words.NewTable("left-out", "", caption, shown, []doc.Field[LeftOut]{
