@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
 	"onebit/bench/results"
 	"onebit/internal/require"
 	"onebit/reports"
@@ -76,7 +74,7 @@ func TestExtremes(t *testing.T) {
 				}
 				for _, f := range d.Figures() {
 					drawn <- f.Name
-					drawCoarsely(f.Figure)
+					reportstest.DrawCoarsely(f.Figure)
 					if _, err := f.SVG(); err != nil {
 						t.Error(err)
 					}
@@ -159,7 +157,7 @@ func FuzzFigures(f *testing.F) {
 		}
 		for _, chart := range figuresBySection(d) {
 			for _, f := range chart.figures[:min(len(chart.figures), mostFigures)] {
-				drawCoarsely(f.Figure)
+				reportstest.DrawCoarsely(f.Figure)
 			}
 		}
 	})
@@ -192,11 +190,4 @@ func TestTextsStayInside(t *testing.T) {
 			t.Errorf("%s: %d texts were looked at", name, looked)
 		}
 	}
-}
-
-// drawCoarsely rasterizes a figure of any size in few pixels: what is far off costs as
-// much as it does in many.
-func drawCoarsely(f *figure.Figure) {
-	img := vgimg.NewWith(vgimg.UseWH(figure.Width, f.FullHeight()), vgimg.UseDPI(18))
-	f.Draw(draw.New(img))
 }

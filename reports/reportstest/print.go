@@ -9,10 +9,14 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+
 	"onebit/bench/results"
 	"onebit/internal/require"
 	"onebit/reports"
 	"onebit/reports/doc"
+	"onebit/reports/figure"
 	"onebit/reports/render"
 	"onebit/reports/words"
 )
@@ -166,4 +170,11 @@ func AaPairs(rounds int) string {
 		}
 	}
 	return b.String()
+}
+
+// DrawCoarsely rasterizes a figure of any size in few pixels: what is far off costs as
+// much as it does in many.
+func DrawCoarsely(f *figure.Figure) {
+	img := vgimg.NewWith(vgimg.UseWH(figure.Width, f.FullHeight()), vgimg.UseDPI(18))
+	f.Draw(draw.New(img))
 }
