@@ -85,11 +85,9 @@ func readLLMSpeed(data []byte) (*results.Set, error) {
 			if test.perSecond == nil || test.tokens == 0 {
 				continue
 			}
-			s, err := rate{model: model, variant: variant, kind: test.kind, tokens: test.tokens, depth: test.depth, perSecond: *test.perSecond, more: more}.sample()
-			if err != nil {
+			if err := (rate{model: model, variant: variant, kind: test.kind, tokens: test.tokens, depth: test.depth, perSecond: *test.perSecond, more: more}).addTo(r); err != nil {
 				return nil, fmt.Errorf("result %d: %w", i+1, err)
 			}
-			r.Samples = append(r.Samples, s)
 		}
 	}
 	return r, nil

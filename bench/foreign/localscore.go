@@ -71,11 +71,9 @@ func readLocalScore(data []byte) (*results.Set, error) {
 			}
 			// A prompt of one length goes before several numbers of tokens: the pair tells them apart.
 			test.model, test.variant, test.more = model, "localscore", []key{{"pair", fmt.Sprintf("pp%d+tg%d", res.Prompt, res.Gen)}}
-			s, err := test.sample()
-			if err != nil {
+			if err := test.addTo(r); err != nil {
 				return nil, fmt.Errorf("test %d: %w", i+1, err)
 			}
-			r.Samples = append(r.Samples, s)
 		}
 	}
 	return r, nil

@@ -50,11 +50,9 @@ func readOllamaBench(data []byte) (*results.Set, error) {
 			return nil, fmt.Errorf("%s: %w", m[0], err)
 		}
 		kind := map[string]string{"prefill": names.Prompt, "generate": names.Decode}[step]
-		s, err := rate{model: model, variant: "ollama", kind: kind, tokens: tokens, perSecond: 1e9 / ns}.sample()
-		if err != nil {
+		if err := (rate{model: model, variant: "ollama", kind: kind, tokens: tokens, perSecond: 1e9 / ns}).addTo(r); err != nil {
 			return nil, fmt.Errorf("%s: %w", m[0], err)
 		}
-		r.Samples = append(r.Samples, s)
 	}
 	if passed {
 		r.Warnings = append(r.Warnings, "steps without tokens, and whole requests, are left out")

@@ -20,13 +20,13 @@ type rate struct {
 	also           []results.Metric
 }
 
-// sample is the test as one.
-func (r rate) sample() (results.Sample, error) {
+// addTo makes the test a sample of a set.
+func (r rate) addTo(set *results.Set) error {
 	if r.tokens < 1 || r.tokens > 1<<30 || r.depth < 0 || r.depth > 1<<30 {
-		return results.Sample{}, fmt.Errorf("%d tokens behind %d are no test", r.tokens, r.depth)
+		return fmt.Errorf("%d tokens behind %d are no test", r.tokens, r.depth)
 	}
 	if err := positive("tokens per second", r.perSecond); err != nil {
-		return results.Sample{}, err
+		return err
 	}
 	depth := ""
 	if r.depth > 0 {
@@ -38,7 +38,8 @@ func (r rate) sample() (results.Sample, error) {
 	values := append([]results.Metric{
 		{Unit: results.NsPerOp, Value: float64(r.tokens) / r.perSecond * 1e9}, {Unit: results.TokenRate, Value: r.perSecond},
 	}, r.also...)
-	return results.Sample{Name: results.ParseName(name(names.BaseModel, keys...)), Iters: 1, Process: 1, Values: values}, nil
+	set.Samples = append(set.Samples, results.Sample{Name: results.ParseName(name(names.BaseModel, keys...)), Iters: 1, Process: 1, Values: values})
+	return nil
 }
 
 // fromRates is the warning where a file has no times.

@@ -46,11 +46,9 @@ func readSweepBench(data []byte) (*results.Set, error) {
 			{kind: names.Prompt, tokens: row.Prompt, perSecond: row.PP}, {kind: names.Decode, tokens: row.Gen, perSecond: row.TG},
 		} {
 			test.model, test.variant, test.depth, test.threads, test.also = "model", "sweep-bench", row.Depth, strconv.Itoa(row.Threads), memory
-			s, err := test.sample()
-			if err != nil {
+			if err := test.addTo(r); err != nil {
 				return nil, fmt.Errorf("row %d: %w", i+1, err)
 			}
-			r.Samples = append(r.Samples, s)
 		}
 	}
 	return r, nil

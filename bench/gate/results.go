@@ -191,12 +191,7 @@ func (r *Results) WriteSide(out io.Writer, side Side) error {
 
 // recordings are the values that a gate judges, by package and benchmark.
 func (r *Results) recordings() []*caseState {
-	var benchmarks []Benchmark
-	for _, m := range r.Measurements {
-		benchmarks = append(benchmarks, m.Benchmark)
-	}
-	slices.SortFunc(benchmarks, compareBenchmarks)
-	all := newCases(slices.Compact(benchmarks))
+	all := newCases(benchmarksOf(r.Measurements))
 	for _, m := range r.Measurements {
 		all.cases[m.Benchmark].n = cmp.Or(all.cases[m.Benchmark].n, m.N)
 	}
@@ -206,6 +201,15 @@ func (r *Results) recordings() []*caseState {
 		}
 	}
 	return all.order
+}
+
+// benchmarksOf are the benchmarks that were measured, by package and name.
+func benchmarksOf(all []Measurement) (benchmarks []Benchmark) {
+	for _, m := range all {
+		benchmarks = append(benchmarks, m.Benchmark)
+	}
+	slices.SortFunc(benchmarks, compareBenchmarks)
+	return slices.Compact(benchmarks)
 }
 
 // found are the values that a round's processes found of a benchmark: by unit and side.

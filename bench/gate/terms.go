@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"time"
 
@@ -142,12 +141,7 @@ func (t Terms) judge(all []Measurement, counts []Count, thresholds map[seriesNam
 
 // replay judges at each look as the gate did.
 func (t Terms) replay(all []Measurement, opt Options) *Report {
-	var benchmarks []Benchmark
-	for _, m := range all {
-		benchmarks = append(benchmarks, m.Benchmark)
-	}
-	slices.SortFunc(benchmarks, compareBenchmarks)
-	benchmarks = slices.Compact(benchmarks)
+	benchmarks := benchmarksOf(all)
 	if t.Baseline {
 		return t.replayBaseline(all, benchmarks, opt)
 	}
