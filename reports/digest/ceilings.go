@@ -18,9 +18,7 @@ func (d *Digest) Multiplying() (float64, bool) {
 // ceiling is the middle one of the rates of a base's cases under the fullest condition.
 func (d *Digest) ceiling(base, unit string) (float64, bool) {
 	all := d.OfBase(base)
-	where := Fullest([]*Task{{Cases: all}})
-	p := FormatRow{Cases: In(where, all)}
-	return p.Typical(unit)
+	return Typical(In(Fullest([]*Task{{Cases: all}}), all), unit)
 }
 
 // Fullest is the condition of most threads, its weights not in a cache if that was measured.

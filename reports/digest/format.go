@@ -31,9 +31,12 @@ func (p FormatRow) By() string {
 }
 
 // Typical is the median of the cases' values.
-func (p FormatRow) Typical(unit string) (float64, bool) {
+func (p FormatRow) Typical(unit string) (float64, bool) { return Typical(p.Cases, unit) }
+
+// Typical is the median of what cases reached in a unit; false if none has it.
+func Typical(cases []*Case, unit string) (float64, bool) {
 	var values []float64
-	for _, c := range p.Cases {
+	for _, c := range cases {
 		if v, ok := c.Center(unit); ok {
 			values = append(values, v)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"onebit/internal/count"
 	"onebit/reports/doc"
+	"onebit/reports/words"
 )
 
 // alike is from how many warnings on one sentence stands for them.
@@ -62,8 +63,7 @@ func (s spanOf) String() string {
 
 // Doubts gathers the warnings of each kind, in the order of their first appearance.
 func (d *Digest) Doubts() []doc.Doubt {
-	var kinds []string
-	byKind := make(map[string][]string)
+	var kinds words.UniqueList
 	for _, text := range d.warnings() {
 		kind := warningGroup.ReplaceAllString(text, "group: ")
 		kind = warningNumber.ReplaceAllStringFunc(kind, func(s string) string {
@@ -72,14 +72,11 @@ func (d *Digest) Doubts() []doc.Doubt {
 			}
 			return "0"
 		})
-		if byKind[kind] == nil {
-			kinds = append(kinds, kind)
-		}
-		byKind[kind] = append(byKind[kind], text)
+		kinds.Add(kind, text)
 	}
 	var all []doc.Doubt
-	for _, kind := range kinds {
-		warnings := byKind[kind]
+	for _, kind := range kinds.List {
+		warnings := kinds.With[kind]
 		if len(warnings) >= alike {
 			all = append(all, doc.Doubt{Text: d.commonText(warnings), All: warnings})
 			continue

@@ -170,25 +170,23 @@ func (l *Work) level() []*Place {
 // winners says which variant is the best on which machines, one entry for each variant; none where one
 // variant is the best, or tied with it, on all.
 func (l *Work) winners() []string {
-	var order []string
-	on := make(map[string][]string)
+	var best words.UniqueList
 	leads := make(map[string]int)
 	ranked := l.Ranked()
 	for _, p := range ranked {
-		if on[p.Variant] == nil {
-			order = append(order, p.Variant)
-		}
-		on[p.Variant] = append(on[p.Variant], p.Member.Name)
+		best.Add(p.Variant, p.Member.Name)
 		for _, name := range p.fastest() {
 			if leads[name]++; leads[name] == len(ranked) {
 				return nil
 			}
 		}
 	}
-	for i, name := range order {
-		order[i] = name + " on " + enumerateSome(on[name])
-	}
-	return order
+	return whereEach(best)
+}
+
+// whereEach says of each on which machines it is.
+func whereEach(all words.UniqueList) []string {
+	return words.Mapped(all.List, func(name string) string { return name + " on " + enumerateSome(all.With[name]) })
 }
 
 // fastest returns a machine's best variant and those that lead or tie on most of the shapes.
@@ -446,28 +444,22 @@ func (f *Fleet) doubts() []doc.Doubt {
 	for _, text := range slices.Concat(f.warnings, f.unlike()) {
 		all = append(all, doc.Doubt{Text: text})
 	}
-	var order []string
-	by := make(map[string][]string)
-	folded := make(map[string][]string)
+	var said, folded words.UniqueList
 	for _, m := range f.Members {
 		for _, d := range m.Doubts() {
-			if by[d.Text] == nil {
-				order = append(order, d.Text)
-			}
-			if on := by[d.Text]; len(on) == 0 || on[len(on)-1] != m.Name { // as two of its files may say it
-				by[d.Text] = append(on, m.Name)
-			}
+			said.Add(d.Text, m.Name)
 			for _, text := range d.All {
-				folded[d.Text] = append(folded[d.Text], m.Name+": "+text)
+				folded.Add(d.Text, m.Name+": "+text)
 			}
 		}
 	}
-	for _, text := range order {
-		on := enumerateSome(by[text])
-		if len(by[text]) == len(f.Members) {
+	for _, text := range said.List {
+		by := slices.Compact(said.With[text]) // as two of its files may say it
+		on := enumerateSome(by)
+		if len(by) == len(f.Members) {
 			on = "all machines"
 		}
-		all = append(all, doc.Doubt{Text: on + ": " + text, All: folded[text]})
+		all = append(all, doc.Doubt{Text: on + ": " + text, All: folded.With[text]})
 	}
 	return all
 }
@@ -479,25 +471,18 @@ var programKeys = []string{"commit", "go-version", "model", "seed"}
 func (f *Fleet) unlike() []string {
 	var all []string
 	for _, key := range programKeys {
-		var order []string
-		on := make(map[string][]string)
+		var values words.UniqueList
 		for _, m := range f.Members {
-			v := figure.Label(cmp.Or(m.Results.Setting(key), "not known"))
-			if on[v] == nil {
-				order = append(order, v)
-			}
-			on[v] = append(on[v], m.Name)
+			values.Add(figure.Label(cmp.Or(m.Results.Setting(key), "not known")), m.Name)
 		}
-		if len(order) < 2 {
+		if len(values.List) < 2 {
 			continue
 		}
-		for i, v := range order {
-			order[i] = v + " on " + enumerateSome(on[v])
+		said := whereEach(values)
+		if n := len(said); n > fewNames {
+			said = append(said[:fewNames], count.Of(n-fewNames, "other value"))
 		}
-		if n := len(order); n > fewNames {
-			order = append(order[:fewNames], count.Of(n-fewNames, "other value"))
-		}
-		all = append(all, fmt.Sprintf("the machines differ in %s: %s. A difference between them may be the program's.", key, strings.Join(order, "; ")))
+		all = append(all, fmt.Sprintf("the machines differ in %s: %s. A difference between them may be the program's.", key, strings.Join(said, "; ")))
 	}
 	return all
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 
-	"onebit/bench/noise"
 	"onebit/bench/results"
 	"onebit/reports/digest"
 	"onebit/reports/words"
@@ -74,18 +73,13 @@ func (s section) summaries(columns []digest.Panel) []*summary {
 
 // typical is the median over the tasks of what the winner reached in a unit.
 func (s *summary) typical(unit string) (float64, bool) {
-	var values []float64
+	var cases []*digest.Case
 	for _, o := range s.over {
 		if c := o.Find(s.winner); c != nil {
-			if v, ok := c.Center(unit); ok {
-				values = append(values, v)
-			}
+			cases = append(cases, c)
 		}
 	}
-	if len(values) == 0 {
-		return 0, false
-	}
-	return noise.Median(values), true
+	return digest.Typical(cases, unit)
 }
 
 func (s *summary) typicalText(unit string) string {

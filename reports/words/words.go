@@ -12,20 +12,22 @@ import (
 	"onebit/bench/results"
 )
 
-// A UniqueList has each text once, in the order of first appearance.
+// A UniqueList has each text once, in the order of first appearance, and what was said with it.
 type UniqueList struct {
 	List []string
-	has  map[string]bool
+	With map[string][]string
 }
 
-func (u *UniqueList) Add(text string) {
-	if u.has == nil {
-		u.has = make(map[string]bool)
+// Add adds a text, or what is said with one that is there.
+func (u *UniqueList) Add(text string, with ...string) {
+	if u.With == nil {
+		u.With = make(map[string][]string)
 	}
-	if !u.has[text] {
-		u.has[text] = true
+	said, has := u.With[text]
+	if !has {
 		u.List = append(u.List, text)
 	}
+	u.With[text] = append(said, with...)
 }
 
 // MostChanges is how many changes a first screen has room for.
