@@ -34,7 +34,7 @@ type ForecastOptions struct {
 // largest projection of Bonsai 1.7B.
 var forecastShapes = []formats.Shape{{Rows: 2048, Cols: 2048}, {Rows: 6144, Cols: 2048}}
 
-// longShape has rows as long as those of models of 4 thousand million weights and more.
+// longShape has rows as long as those of models of 4 billion weights and more.
 var longShape = formats.Shape{Rows: 512, Cols: 10240}
 
 // MeasureForecast measures a machine in about ten seconds.

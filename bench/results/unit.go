@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"golang.org/x/perf/benchunit"
+
+	"onebit/internal/count"
 )
 
 // The units of a results file. Readers of the Go benchmark format may tidy
@@ -214,10 +216,10 @@ func formatNs(v float64) string {
 		name string
 	}{{time.Second, "s"}, {time.Millisecond, "ms"}, {time.Microsecond, "µs"}} {
 		if d >= step.size {
-			return significant(v/float64(step.size)) + " " + step.name
+			return count.Significant(v/float64(step.size)) + " " + step.name
 		}
 	}
-	return significant(v) + " ns"
+	return count.Significant(v) + " ns"
 }
 
 func formatRate(v float64) string {
@@ -232,10 +234,10 @@ func formatSI(suffix string) func(float64) string {
 			prefix string
 		}{{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}} {
 			if math.Abs(v) >= step.size {
-				return significant(v/step.size) + " " + step.prefix + suffix
+				return count.Significant(v/step.size) + " " + step.prefix + suffix
 			}
 		}
-		return significant(v) + suffix
+		return count.Significant(v) + suffix
 	}
 }
 
@@ -245,15 +247,15 @@ func formatBytes(v float64) string {
 		name string
 	}{{1 << 30, "GiB"}, {1 << 20, "MiB"}, {1 << 10, "KiB"}} {
 		if math.Abs(v) >= step.size {
-			return significant(v/step.size) + " " + step.name
+			return count.Significant(v/step.size) + " " + step.name
 		}
 	}
-	return significant(v) + " B"
+	return count.Significant(v) + " B"
 }
 
 func formatPercent(v float64) string {
-	if math.Abs(v) >= beyondReading {
-		return significant(v) + " %"
+	if math.Abs(v) >= count.Unread {
+		return count.Significant(v) + " %"
 	}
 	return fmt.Sprintf("%.1f %%", v)
 }
@@ -263,22 +265,3 @@ func formatShare(v float64) string { return formatPercent(100 * v) }
 func formatCosine(v float64) string { return strconv.FormatFloat(v, 'f', 6, 64) }
 
 func formatError(v float64) string { return fmt.Sprintf("%.2g", v) }
-
-// beyondReading is from where on the digits before the decimal point are no
-// longer read: no measurement needs them.
-const beyondReading = 1e7
-
-// significant prints three significant digits, and every digit before the
-// decimal point while they can be read.
-func significant(v float64) string {
-	switch a := math.Abs(v); {
-	case a >= beyondReading:
-	case a >= 99.95:
-		return strconv.FormatFloat(v, 'f', 0, 64)
-	case a >= 9.995:
-		return strconv.FormatFloat(v, 'f', 1, 64)
-	case a >= 1:
-		return strconv.FormatFloat(v, 'f', 2, 64)
-	}
-	return strconv.FormatFloat(v, 'g', 3, 64)
-}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"onebit/cmd/internal/cli"
+	"onebit/internal/count"
 	"onebit/internal/sysinfo"
 	"onebit/models/forecast"
 )
@@ -43,7 +44,7 @@ func printModels(w io.Writer, l *forecast.List, width int) error {
 
 // speedText is a speed with its interval.
 func speedText(f forecast.Figure) string {
-	text := fmt.Sprintf("%.3g (%.3g to %.3g)", f.Center, f.Low, f.High)
+	text := fmt.Sprintf("%s (%s to %s)", count.Significant(f.Center), count.Significant(f.Low), count.Significant(f.High))
 	if f.Measured {
 		text += "*"
 	}

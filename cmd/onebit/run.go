@@ -511,11 +511,7 @@ func speculationNote(p *models.Speculator) string {
 }
 
 func speed(tokens int, d time.Duration) string {
-	r := rate(tokens, d)
-	if r >= 100 {
-		return fmt.Sprintf("%.0f tok/s", r)
-	}
-	return fmt.Sprintf("%.3g tok/s", r)
+	return count.Significant(rate(tokens, d)) + " tok/s"
 }
 
 // rate returns tokens per second, or 0 where there is nothing to tell.

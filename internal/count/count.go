@@ -3,6 +3,7 @@ package count
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -31,4 +32,23 @@ func Grouped[T int | int64](n T) string {
 		out.WriteRune(d)
 	}
 	return out.String()
+}
+
+// Unread is from where on nobody reads the digits before the decimal point: no
+// measurement needs them.
+const Unread = 1e7
+
+// Significant prints three significant digits, and every digit before the
+// decimal point while they can be read.
+func Significant(v float64) string {
+	switch a := math.Abs(v); {
+	case a >= Unread:
+	case a >= 99.95:
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	case a >= 9.995:
+		return strconv.FormatFloat(v, 'f', 1, 64)
+	case a >= 1:
+		return strconv.FormatFloat(v, 'f', 2, 64)
+	}
+	return strconv.FormatFloat(v, 'g', 3, 64)
 }

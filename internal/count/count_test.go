@@ -23,3 +23,13 @@ func TestGrouped(t *testing.T) {
 		}
 	}
 }
+
+func TestSignificant(t *testing.T) {
+	for v, want := range map[float64]string{
+		0: "0", 0.12345: "0.123", 1.5: "1.50", 9.996: "10.0", 99.96: "100", 1512: "1512", -23.45: "-23.4", 12345678: "1.23e+07",
+	} {
+		if got := Significant(v); got != want {
+			t.Errorf("%g: %s, want %s", v, got, want)
+		}
+	}
+}

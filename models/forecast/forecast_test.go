@@ -31,7 +31,7 @@ func preset(t *testing.T, name string) *arch.Preset {
 	return p
 }
 
-// A token of Bonsai 1.7B is multiplied with 1.72 thousand million weights: the embedding is
+// A token of Bonsai 1.7B is multiplied with 1.72 billion weights: the embedding is
 // the head. What is no product is the rest.
 func TestTokenTime(t *testing.T) {
 	p := preset(t, "bonsai-1.7b")
@@ -95,7 +95,7 @@ func TestAll(t *testing.T) {
 		}
 	}
 	if all[0].Fits(m) == all[len(all)-1].Fits(m) {
-		t.Error("a model of 27 thousand million weights in 2 bits fits 4 GiB, or none does")
+		t.Error("a model of 27 billion weights in 2 bits fits 4 GiB, or none does")
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"onebit/internal/count"
 	"onebit/internal/sysinfo"
 	"onebit/internal/term"
 )
@@ -65,9 +66,9 @@ func (l *List) Sentence() string {
 	if !fastest.Fits {
 		return fmt.Sprintf("None of the %d published models fits the memory of %s: %s is available.", len(l.Models), where, sysinfo.Bytes(l.Machine.Available))
 	}
-	text := fmt.Sprintf("%s is the fastest published model on %s: %.3g tok/s.", fastest.Model, where, fastest.Decode.Center)
+	text := fmt.Sprintf("%s is the fastest published model on %s: %s tok/s.", fastest.Model, where, count.Significant(fastest.Decode.Center))
 	if largest := l.Largest(); largest != nil && largest.Model != fastest.Model {
-		text += fmt.Sprintf(" %s is the largest that decodes %d tok/s or more, in %s: %.3g.", largest.Model, readingSpeed, largest.Format, largest.Decode.Center)
+		text += fmt.Sprintf(" %s is the largest that decodes %d tok/s or more, in %s: %s.", largest.Model, readingSpeed, largest.Format, count.Significant(largest.Decode.Center))
 	}
 	return text
 }

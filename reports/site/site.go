@@ -256,7 +256,7 @@ func (s *site) linked(m *digest.Member, c doc.Cell) doc.Cell {
 func (s *site) indexTable() *doc.Table {
 	rate := func(p *fleet.Place) string {
 		v, ok := perBandwidth(p)
-		return words.If(ok, ratioText(v))
+		return words.If(ok, count.Significant(v))
 	}
 	format := func(cell func(*fleet.Place) doc.Cell) func(*siteCPU) doc.Cell {
 		return func(c *siteCPU) doc.Cell {
@@ -301,14 +301,6 @@ func (s *site) speedCell(p *fleet.Place) doc.Cell {
 	return doc.Cell{Text: p.Speed(), Remark: p.Cases[0].Stats[results.NsPerOp].SpreadText(results.NsPerOp)}
 }
 
-// ratioText is a ratio to three digits, or all before the point.
-func ratioText(v float64) string {
-	if v >= 100 {
-		return fmt.Sprintf("%.0f", v)
-	}
-	return fmt.Sprintf("%.3g", v)
-}
-
 // workTable has a row for each CPU that did a kind of work, fastest first.
 func (s *site) workTable(l *fleet.Work) *doc.Table {
 	var rows []siteRow
@@ -333,7 +325,7 @@ func (s *site) workTable(l *fleet.Work) *doc.Table {
 		{Label: speed, Cell: func(r siteRow) doc.Cell { return s.speedCell(r.Place) }},
 		{Label: "tok/s per GB/s", Cell: func(r siteRow) doc.Cell {
 			v, ok := perBandwidth(r.Place)
-			return doc.Cell{Text: words.If(ok && (l.Base == names.BaseMatVec || decodes(l)), ratioText(v))}
+			return doc.Cell{Text: words.If(ok && (l.Base == names.BaseMatVec || decodes(l)), count.Significant(v))}
 		}},
 		{Label: "of its roofline", Cell: func(r siteRow) doc.Cell {
 			share, ok := r.Share(r.Variant)
