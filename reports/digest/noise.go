@@ -58,13 +58,14 @@ func (e *Extent) Add(v float64, ok bool) {
 
 // The words that all kinds of report use for the same things.
 
-// ValueOf formats a case's median in a unit; "" if there is none.
+// ValueOf formats the median in a unit of a case, which may be lacking; "" if there is none.
 func ValueOf(c *Case, unit string) string {
-	v, ok := c.Center(unit)
-	if !ok {
-		return ""
+	if c != nil {
+		if v, ok := c.Center(unit); ok {
+			return results.UnitOf(unit).Format(v)
+		}
 	}
-	return results.UnitOf(unit).Format(v)
+	return ""
 }
 
 // SignedValue is ValueOf with the signs of less trust behind a time.

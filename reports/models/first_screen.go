@@ -144,7 +144,7 @@ func (d *report) modelFields(rows []modelRow, one bool) []doc.Field[modelRow] {
 			most, ok := ceilingOf(r.c())
 			return words.If(ok, results.UnitOf(results.TokenRate).Format(most))
 		}),
-		unit("memory", results.PeakRSS, 4, func(r modelRow) string { return valueIn(r.run().peak(), results.PeakRSS) }),
+		unit("memory", results.PeakRSS, 4, func(r modelRow) string { return digest.ValueOf(r.run().peak(), results.PeakRSS) }),
 		unit("planned", results.PlanBytes, 7, func(r modelRow) string { return r.run().planned() }),
-		doc.Field[modelRow]{Label: "kld", About: results.UnitOf(results.KLD).About, Drop: 3, Cell: func(r modelRow) doc.Cell { return doc.Cell{Text: valueIn(r.m.logitsOf(r.run()), results.KLD)} }})
+		doc.Field[modelRow]{Label: "kld", About: results.UnitOf(results.KLD).About, Drop: 3, Cell: func(r modelRow) doc.Cell { return doc.Cell{Text: digest.ValueOf(r.m.logitsOf(r.run()), results.KLD)} }})
 }

@@ -169,13 +169,13 @@ func (d *report) errorSheet(m *model) *doc.Table {
 
 // errorCell is a case's value in a unit with its interval; c may be nil.
 func errorCell(c *digest.Case, unit string) doc.Cell {
-	return doc.Cell{Text: valueIn(c, unit), Remark: boundsIn(c, unit)}
+	return doc.Cell{Text: digest.ValueOf(c, unit), Remark: boundsIn(c, unit)}
 }
 
 // boundsIn is the interval of a case's value in a unit, "" if there is none.
 func boundsIn(c *digest.Case, unit string) string {
 	low, high := results.Bounds(unit)
-	lo, hi := valueIn(c, low), valueIn(c, high)
+	lo, hi := digest.ValueOf(c, low), digest.ValueOf(c, high)
 	if lo == "" || hi == "" {
 		return ""
 	}

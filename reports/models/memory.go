@@ -134,7 +134,7 @@ func memoryReading(m *model) string {
 }
 
 func memoryText(c *digest.Case) string {
-	text := valueIn(c, results.PeakRSS)
+	text := digest.ValueOf(c, results.PeakRSS)
 	if text == "" {
 		return ""
 	}

@@ -219,14 +219,6 @@ func testLabel(t *digest.Task) string {
 	return t.Shape
 }
 
-// valueIn is digest.ValueOf for a case that may be lacking.
-func valueIn(c *digest.Case, unit string) string {
-	if c == nil {
-		return ""
-	}
-	return digest.ValueOf(c, unit)
-}
-
 // memoryPart is a part of a case's peak; "" where the parts are of another moment and exceed it, as in
 // files of before they were looked at together.
 func memoryPart(c *digest.Case, unit string) string {

@@ -87,7 +87,7 @@ func (d *report) testFields(t *digest.Task, lead bool, number int) []doc.Field[*
 	}
 	for _, unit := range []string{results.PctRoof, results.PctPeak, results.GPUTime} {
 		fields = append(fields, doc.Field[*run]{Label: unit + deep, About: results.UnitOf(unit).About, Drop: drop + 3, Cell: func(r *run) doc.Cell {
-			return doc.Cell{Text: valueIn(r.cases[t], unit)}
+			return doc.Cell{Text: digest.ValueOf(r.cases[t], unit)}
 		}})
 	}
 	return fields
@@ -123,7 +123,7 @@ func (m *model) memoryField(unit string, drop int) doc.Field[*run] {
 		if unit != results.PeakRSS {
 			return doc.Cell{Text: memoryPart(c, unit)}
 		}
-		text := valueIn(c, unit)
+		text := digest.ValueOf(c, unit)
 		format, e := results.UnitOf(unit).Format, seen[r.panel]
 		cell := doc.Cell{Text: text, Best: text != "" && format(e.Lo) != format(e.Hi) && text == format(e.Lo)}
 		for t, of := range r.cases {
@@ -138,7 +138,7 @@ func (m *model) memoryField(unit string, drop int) doc.Field[*run] {
 // planned is what the test that held most was planned to take, or the largest plan
 // where memory was not measured.
 func (r *run) planned() string {
-	return cmp.Or(valueIn(r.peak(), results.PlanBytes), r.most(results.PlanBytes))
+	return cmp.Or(digest.ValueOf(r.peak(), results.PlanBytes), r.most(results.PlanBytes))
 }
 
 // most is the largest value of a unit in the run's tests; "" if none has it.

@@ -122,7 +122,7 @@ func (d *report) draftsSheet(m *model) *doc.Table {
 	)
 	for i, unit := range []string{results.PassTokens, results.Accepted} {
 		fields = append(fields, doc.Field[several]{Label: cmp.Or(map[string]string{results.PassTokens: "tokens a pass"}[unit], unit), About: results.UnitOf(unit).About, Drop: 1 + i,
-			Cell: func(s several) doc.Cell { return doc.Cell{Text: valueIn(s.Case, unit)} }})
+			Cell: func(s several) doc.Cell { return doc.Cell{Text: digest.ValueOf(s.Case, unit)} }})
 	}
 	return words.NewTable(term.FileName("drafts", m.name), m.title("drafts on real texts"), draftsCaption, rows, fields)
 }
