@@ -109,9 +109,6 @@ func (c *comparison) judge(unit string, alarm float64, to map[*series]Finding) {
 	compared := make([]noise.Compared, len(cases))
 	for i := range cases {
 		compared[i] = noise.Compared{Old: old[i], New: now[i]}
-		if len(cases) < noise.ManyCases {
-			compared[i].Floor = noise.DriftFloor
-		}
 	}
 	for i, change := range noise.CompareRuns(compared, nil).Cases {
 		to[cases[i].units[unit]] = c.verdict(cases[i], unit, change, alarm/float64(len(cases)))

@@ -2,7 +2,6 @@ package noise
 
 import (
 	"cmp"
-	"maps"
 	"math"
 	"slices"
 
@@ -25,10 +24,6 @@ type Compared struct {
 	// case: what the machine alone may have made of it. None if none was
 	// measured.
 	Limits []float64
-
-	// Floor is a difference that one comparison in twenty exceeds for reasons
-	// that the runs can't show, as a fraction; 0 if there is none.
-	Floor float64
 
 	// Coarse says that samples are of few operations, as those of a case are that
 	// is far behind others of its class: it scatters more than they do.
@@ -71,12 +66,11 @@ type Change struct {
 type Kind int
 
 const (
-	Subject    Kind = iota // a Subject: in all classes and groups
-	Family                 // a Family
-	Neighbours             // a class and a group
+	Subject Kind = iota // a Subject: in all classes and groups
+	Family              // a Family
 )
 
-// A FamilyChange is how the cases of a family, a subject or a neighbourhood differ together.
+// A FamilyChange is how the cases of a family or a subject differ together.
 type FamilyChange struct {
 	Kind
 	Name  string
@@ -130,38 +124,28 @@ type Changes struct {
 // (Efron, Large-scale simultaneous hypothesis testing: the choice of a null
 // hypothesis, Journal of the American Statistical Association 99, 2004).
 //
-//   - What a pass did to its neighbours, the cases of one class and group, is the
-//     median of their logarithms less each case's own. It is taken off each slice
-//     (Tukey's median polish), for those of a pass were taken in turns. A sample is
-//     the median of its slices, and a case's value that of its processes' medians.
-//   - A case's change is the logarithm of new to old, less the median of its
-//     neighbours and their ceilings: what most of them have in common is not theirs.
-//     Of a coarse case, and of fewer than three neighbours, it is the median of the
-//     class, in which each counts by the inverse of its variance.
-//   - Its noise comes from its processes (a single process is cut into thirds)
-//     and from how their samples scatter, moderated by its class as intervals
-//     are. A deviation between runs is added that all cases of a class have: it
-//     makes of the noise the distances that are seen, by their median. Samples
-//     that a file shares with the other, as a copy does, tell nothing of noise.
-//   - Its tails are those of Student's t: of at most 8 degrees of freedom where
-//     processes show it, of 5 in a verdict on a single case, and of 4 where it is seen
-//     between runs alone.
-//   - The cases of a family are also judged together, by the mean of their
-//     changes, each weighted by the inverse of its variance, where they agree.
-//     Neighbours are judged together too, by what they have in common and their
-//     class has not: groups are measured one after another, and so differ by more
-//     than neighbours. Of a subject, such as a format, the median of its
-//     neighbourhoods is judged, where there are subjects enough to tell by how much
-//     they differ, and the runs are alike for half of its cases.
-//   - Cases and families are called different such that of what is, a share of 5%
-//     is expected to be false (Benjamini and Hochberg, Controlling the false
-//     discovery rate, Journal of the Royal Statistical Society B 57, 1995). Where
-//     nothing differs, that is a chance of 5% of naming anything.
-//   - The suite is called different if the median of its ratios lies beyond 1
-//     and beyond what the ceilings did, by 3% and by what the medians of
-//     processes differ by and a single case strays by, and no class
-//     contradicts. A class is, by 5%. Of runs that are not alike, or whose
-//     ceilings moved by as much, neither is.
+//   - What a case takes is the median of its processes, less what each pass, round and
+//     process did to its neighbours, the cases and ceilings of one class and group, which took
+//     turns.
+//   - Its change is the logarithm of new to old, less the median of its neighbours: what most
+//     of them have in common is not theirs. Of a coarse case, and of fewer than three
+//     neighbours, it is the median of the class.
+//   - Its noise comes from its processes (a single process is cut into thirds) and from how
+//     their samples scatter, moderated by its class, and from a deviation between runs that
+//     makes of the noise of a class the distances that are seen, by their median. Tails are
+//     those of Student's t (constants.go).
+//   - The cases of a family are also judged together, by the mean of their changes, each
+//     weighted by the inverse of its variance, where they agree; and of a subject, such as a
+//     format, what its neighbours have in common, where there are subjects enough to tell by how
+//     much they differ, and the runs are alike for half of its cases.
+//   - What is called different is so such that a share of 5% is expected to be false
+//     (Benjamini and Hochberg, Controlling the false discovery rate, Journal of the Royal
+//     Statistical Society B 57, 1995). Where nothing differs, that is a chance of 5% of naming
+//     anything.
+//   - The suite is called different if the median of its ratios lies beyond what the ceilings
+//     did, by 3%, by what processes differ by and by what a single case strays, and no class
+//     contradicts. A class is, by 5%. Of runs that are not alike, or whose ceilings moved by as
+//     much, neither is.
 //
 // What this can't do: a change in most cases of a class is the class's, not
 // theirs; one in the direction of a ceiling that moved is the machine's, as far
@@ -175,53 +159,60 @@ func CompareRuns(cases, ceilings []Compared) *Changes {
 	if len(cases) == 0 {
 		return ch
 	}
-	contrasts, machine := contrastsOf(cases), contrastsOf(ceilings)
-	for i, c := range contrasts {
-		c.place = i
+	all := contrastsOf(slices.Concat(cases, ceilings))
+	type turns struct{ class, group string }
+	groups := grouped(all, func(c *contrast) turns { return turns{c.Class(), c.New.group} })
+	for _, near := range groups {
+		measure(near)
 	}
-	neighbourhoods := neighbours(slices.Concat(contrasts, machine))
-	for _, near := range neighbourhoods {
-		near.polish()
+	contrasts := all[:len(cases)]
+	moderate(contrasts)
+	if copied(contrasts) {
+		for _, c := range contrasts {
+			c.noise.value = 0
+		}
 	}
-	classes, names := byClass(contrasts)
-	for _, name := range names {
-		moderate(classes[name])
-	}
-	moderate(machine)
-	for _, name := range names {
-		class := classes[name]
+	classes := grouped(contrasts, func(c *contrast) string { return c.Class() })
+	for _, class := range classes {
+		ch.OneProcess = ch.OneProcess || slices.ContainsFunc(class, (*contrast).oneProcess)
 		shift := 0.0
 		if len(class) >= ManyCases {
-			shift = sharedBy(class)
+			shift = Median(logsOf(class))
 		} else if !ch.Few {
-			shift = sharedBy(contrasts)
+			shift = Median(logsOf(contrasts))
 		}
 		for _, c := range class {
 			c.common, c.shift = shift, shift
-			ch.OneProcess = ch.OneProcess || !c.old.processes || !c.new.processes
 		}
 	}
-	shared := sharedSamples(contrasts)
-	for _, c := range contrasts {
-		c.noise.value *= shared
-	}
-	setScales(contrasts, classes, names, ch.Few)
-	for _, c := range contrasts {
-		c.apart = c.scale
-	}
-	var groups, subjects []common
-	if !ch.Few && len(neighbourhoods) > len(names) {
-		for _, near := range neighbourhoods {
-			near.share()
+	if !ch.Few && len(groups) > len(classes) {
+		for _, near := range groups {
+			share(near)
 		}
-		groups, subjects = commonOf(neighbourhoods)
-		setScales(contrasts, classes, names, ch.Few)
 	}
-	ch.judge(contrasts, groups, subjects)
+	for _, class := range classes {
+		between := fewNoise
+		switch {
+		case len(class) >= ManyCases:
+			between = betweenRuns(class)
+		case !ch.Few:
+			between = betweenRuns(contrasts)
+		}
+		for _, c := range class {
+			c.between, c.scale = between, c.strays*math.Hypot(math.Sqrt(c.noise.value), between)
+		}
+	}
+	ch.judge(contrasts)
+	ch.shifts(contrasts, classes)
+	return ch
+}
+
+// shifts says what the suite and each class have in common.
+func (ch *Changes) shifts(contrasts []*contrast, classes [][]*contrast) {
 	ch.Suite = shiftOf("", contrasts, suiteNoise)
 	agree := !ch.Few
-	for _, name := range names {
-		s := shiftOf(name, classes[name], classNoise)
+	for _, class := range classes {
+		s := shiftOf(class[0].Class(), class, classNoise)
 		if s.Cases < ManyCases {
 			s.Sign = 0
 		} else if s.beyond()*float64(ch.Suite.Sign) < math.Log1p(ch.Suite.Shows)/2 {
@@ -232,40 +223,33 @@ func CompareRuns(cases, ceilings []Compared) *Changes {
 	if !agree {
 		ch.Suite.Sign = 0
 	}
-	return ch
 }
 
-// judge sets the changes of cases, families, neighbourhoods and subjects. Of false discoveries
-// one half is for families, which are few and of which more is known, and a quarter for
-// subjects, where there are some (weights: Genovese,
-// Roeder and Wasserman, False discovery control with p-value weighting, Biometrika 93,
-// 2006).
-func (ch *Changes) judge(contrasts []*contrast, groups, subjects []common) {
-	ch.Families = familiesOf(contrasts)
-	single, families, whole := len(contrasts)+len(groups), len(ch.Families), 4*len(subjects)
-	switch {
-	case whole > 0:
-		single, families = 4*single, 2*families
-	case families > 0:
-		single, families = 2*single, 2*families
+// judge sets the changes of cases, families and subjects. Each of these kinds has its share of the
+// false discoveries (weights: Genovese, Roeder and Wasserman, False discovery control with p-value
+// weighting, Biometrika 93, 2006): of families and subjects there are few, and more is known of them.
+func (ch *Changes) judge(cases []*contrast) {
+	families := slices.DeleteFunc(grouped(cases, func(c *contrast) string { return c.Family }),
+		func(f []*contrast) bool { return f[0].Family == "" || len(f) < 2 })
+	subjects := subjectsOf(cases)
+	kinds := 1 + min(len(families), 1) + min(len(subjects), 1)
+	for i, c := range cases {
+		ch.Cases[i] = changeOf(c.log, c.log-c.shift, c.beyond(), c.scale, studentT(min(c.dof(), caseDof)), kinds*len(cases))
 	}
-	for i, c := range contrasts {
-		ch.Cases[i] = changeOf(c.log, c.log-c.shift, c.beyond(), c.scale, c.alone(), single)
-	}
-	for i := range ch.Families {
-		f := &ch.Families[i]
-		f.Change = family(contrasts, f.Cases, families)
-	}
-	for _, x := range slices.Concat(subjects, groups) {
-		tests := single
-		if x.Kind == Subject {
-			tests = whole
+	add := func(kind Kind, name string, of []*contrast, x Change) {
+		f := FamilyChange{Kind: kind, Name: name, Change: x}
+		for _, c := range of {
+			f.Cases = append(f.Cases, c.place)
 		}
-		x.Change = changeOf(x.log, x.own, x.own, x.scale, x.tails(), tests)
-		if x.Kind == Subject && 2*x.unlike > len(x.Cases) {
-			x.P = 1 // two disturbed runs differ in whole formats
+		ch.Families = append(ch.Families, f)
+	}
+	for _, of := range families {
+		add(Family, of[0].Family, of, family(of, kinds*len(families)))
+	}
+	if len(subjects) > 0 {
+		for i, x := range judgeSubjects(subjects, kinds*len(subjects)) {
+			add(Subject, "all of "+subjects[i][0].Subject, subjects[i], x)
 		}
-		ch.Families = append(ch.Families, x.FamilyChange)
 	}
 	ch.discover()
 }
@@ -273,108 +257,93 @@ func (ch *Changes) judge(contrasts []*contrast, groups, subjects []common) {
 // A contrast is a case in both runs, in logarithms.
 type contrast struct {
 	Compared
-	old, new replicates
-	log      float64 // of new to old
-	place    int     // among what is compared; -1 of a ceiling
-	common   float64 // what its class shares
-	near     float64 // what its neighbours share
-	shift    float64 // which of both it is held to
-	strays   float64 // how many times further it is from shift because that strays as well
-	lo, hi   float64 // what the ceilings explain
-	noise    variance
-	between  float64 // the deviation between runs that processes don't show
-	scale    float64 // that of log, less shift, between runs
-	apart    float64 // the same, less what the class shares
-}
-
-// replicates are one run's samples.
-type replicates struct {
-	value     float64   // of the processes' the median
-	units     []float64 // by process, or by third of the only one
-	within    variance  // of a unit, as its samples scatter
-	processes bool      // the units are processes
+	place          int       // among what is compared
+	old, new       []float64 // by process, or by third of the only one
+	log            float64   // of new to old
+	common         float64   // what its class shares
+	shift          float64   // what it is held to: what its neighbours share, or its class
+	strays         float64   // how many times further it is from shift because that strays as well
+	lo, hi         float64   // what the ceilings explain
+	within         variance  // of a unit of replication, as its samples scatter
+	noise          variance
+	between, scale float64 // the deviation between runs that processes don't show, and that of log, less shift
 }
 
 func contrastsOf(cases []Compared) []*contrast {
 	out := make([]*contrast, len(cases))
 	for i, c := range cases {
-		out[i] = contrastOf(c)
+		x := &contrast{Compared: c, place: i, strays: 1}
+		for _, limit := range c.Limits {
+			if math.Abs(math.Log(limit)) >= math.Log1p(ceilingNoise) {
+				x.lo, x.hi = min(x.lo, math.Log(limit)), max(x.hi, math.Log(limit))
+			}
+		}
+		out[i] = x
 	}
 	return out
 }
 
-func contrastOf(c Compared) *contrast {
-	x := &contrast{Compared: c, place: -1, strays: 1}
-	for _, limit := range c.Limits {
-		if math.Abs(math.Log(limit)) < math.Log1p(ceilingNoise) {
-			continue
+// grouped are the contrasts that share a key, in the order in which they first occur.
+func grouped[K comparable](all []*contrast, key func(*contrast) K) (groups [][]*contrast) {
+	place := make(map[K]int)
+	for _, c := range all {
+		at, known := place[key(c)]
+		if !known {
+			at, groups = len(groups), append(groups, nil)
+			place[key(c)] = at
 		}
-		x.lo, x.hi = min(x.lo, math.Log(limit)), max(x.hi, math.Log(limit))
+		groups[at] = append(groups[at], c)
 	}
-	return x
+	return groups
 }
 
-// sharedBy is what most of the cases have in common: the median of their
-// logarithms, each counted by the inverse of its variance.
-func sharedBy(cases []*contrast) float64 {
-	weights := make([]float64, len(cases))
-	for i, c := range cases {
-		weights[i] = 1 / (c.noise.value + leastNoise*leastNoise)
+// measure finds what each of some neighbours takes, in both runs.
+func measure(near []*contrast) {
+	old, new := make([]Estimate, len(near)), make([]Estimate, len(near))
+	for i, c := range near {
+		old[i], new[i] = c.Old, c.New
 	}
-	return weightedMedian(logsOf(cases), weights)
+	before, within := polished(old)
+	after, too := polished(new)
+	for i, c := range near {
+		c.old, c.new, c.within = before[i], after[i], joint(within[i], too[i])
+		c.log = Median(c.new) - Median(c.old)
+	}
 }
 
-// weightedMedian is the value below which half of the weight lies.
-func weightedMedian(values, weights []float64) float64 {
-	order := make([]int, len(values))
-	half := 0.0
-	for i, w := range weights {
-		order[i], half = i, half+w/2
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(values[a], values[b]) })
-	below := 0.0
-	for n, i := range order {
-		if below += weights[i]; below == half && n+1 < len(order) {
-			return (values[i] + values[order[n+1]]) / 2
-		} else if below > half {
-			return values[i]
-		}
-	}
-	return values[order[len(order)-1]]
-}
+func (c *contrast) oneProcess() bool { return c.Old.Processes < 2 || c.New.Processes < 2 }
 
-// replicate takes the medians of processes.
-func replicate(processes [][]float64) replicates {
-	r := replicates{processes: len(processes) > 1}
-	medians := make([]float64, len(processes))
-	for i, samples := range processes {
-		medians[i] = Median(samples)
-	}
-	r.value = Median(medians)
-	units := processes
-	if !r.processes {
-		samples := processes[0]
-		units = nil
-		if each := len(samples) / thirds; each > 0 {
-			units = slices.Collect(slices.Chunk(samples[:thirds*each], each))
+// copied reports whether a file is a copy of the other in most cases: what they share tells nothing of noise.
+func copied(cases []*contrast) bool {
+	same := 0
+	for _, c := range cases {
+		if slices.Equal(c.Old.Values, c.New.Values) {
+			same++
 		}
 	}
-	for _, samples := range units {
-		r.units = append(r.units, Median(samples))
-		within := varianceOf(samples)
-		within.value *= ofMedian(len(samples))
-		r.within = joint(r.within, within)
-	}
-	return r
+	return len(cases) >= ManyCases && 2*same > len(cases)
 }
 
-// spread is the variance of a unit of replication, of both runs together. It is
-// no less than what the samples of a unit scatter by: where they are of two
-// states, the medians of most units agree, and those of the next run need not.
-func (c *contrast) spread() variance {
-	v := joint(varianceOf(c.old.units), varianceOf(c.new.units))
-	v.value = max(v.value, joint(c.old.within, c.new.within).value)
-	return v
+// moderate sets the noise of cases as their processes show it; it is 0 where they show nothing.
+// Coarse ones scatter in a way of their own.
+func moderate(cases []*contrast) {
+	type like struct {
+		class  string
+		coarse bool
+	}
+	for _, class := range grouped(cases, func(c *contrast) like { return like{c.Class(), c.Coarse} }) {
+		spreads := make([]variance, len(class))
+		for i, c := range class {
+			spreads[i] = joint(varianceOf(c.old), varianceOf(c.new))
+			// Where samples are of two states, the medians of most processes agree, and those of the next run need not.
+			spreads[i].value = max(spreads[i].value, c.within.value)
+		}
+		pooled := pool(spreads)
+		for i, c := range class {
+			c.noise = spreads[i].moderate(pooled)
+			c.noise.value *= ofMedian(len(c.old)) + ofMedian(len(c.new))
+		}
+	}
 }
 
 // joint is the variance of two groups.
@@ -386,68 +355,38 @@ func joint(a, b variance) variance {
 	return variance{(a.value*a.dof + b.value*b.dof) / dof, dof}
 }
 
-// share is the variance of log in units of that of a unit of replication.
-func (c *contrast) share() float64 {
-	return ofMedian(max(1, len(c.old.units))) + ofMedian(max(1, len(c.new.units)))
+// fine are those that are not coarse.
+func fine(near []*contrast) []*contrast {
+	return slices.DeleteFunc(slices.Clone(near), func(c *contrast) bool { return c.Coarse })
 }
 
-func byClass(all []*contrast) (classes map[string][]*contrast, names []string) {
-	classes = make(map[string][]*contrast)
-	for _, c := range all {
-		if classes[c.Class()] == nil {
-			names = append(names, c.Class())
-		}
-		classes[c.Class()] = append(classes[c.Class()], c)
+// share holds each case to what its neighbours have in common, where there are enough to tell. A
+// coarse one stays with its class: another state of the machine meets pure Go in another way.
+func share(near []*contrast) {
+	if near = fine(near); len(near) < leastPooled {
+		return
 	}
-	return classes, names
-}
-
-// moderate sets the noise of the cases of a class as their processes show it; it
-// is 0 where they show nothing.
-func moderate(class []*contrast) {
-	var spreads [2][]variance
-	for _, c := range class {
-		spreads[c.kind()] = append(spreads[c.kind()], c.spread())
-	}
-	pooled := [2]variance{pool(spreads[0]), pool(spreads[1])}
-	for _, c := range class {
-		c.noise = c.spread().moderate(pooled[c.kind()])
-		c.noise.value *= c.share()
+	shift := Median(logsOf(near))
+	for _, c := range near {
+		c.shift, c.strays = shift, math.Sqrt(1+ofMedian(len(near)-1))
 	}
 }
 
-// kind is 1 of a coarse case.
-func (c *contrast) kind() int {
-	if c.Coarse {
-		return 1
-	}
-	return 0
-}
-
-// tails is the distribution of a case's noise, of deviation 1. What is seen
-// between runs alone has heavier tails than what processes show; a sum of both
-// has the degrees of freedom of Welch and Satterthwaite.
-func (c *contrast) tails() distuv.StudentsT {
+// dof are the degrees of freedom of a case's noise. What is seen between runs alone has heavier tails than
+// what processes show; a sum of both has those of Welch and Satterthwaite.
+func (c *contrast) dof() float64 {
 	dof := float64(tailDof)
-	if !c.old.processes || !c.new.processes {
+	if c.oneProcess() {
 		dof = betweenDof
 	}
 	if c.noise.dof > 0 {
 		dof = max(1, min(dof, c.noise.dof))
 	}
-	if own, between := c.noise.value, c.between*c.between; between > 0 {
-		sum := own + between
-		dof = min(dof, sum*sum/(own*own/dof+between*between/betweenDof))
+	own, between := c.noise.value, c.between*c.between
+	if between == 0 {
+		return dof
 	}
-	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: dof}
-}
-
-// alone is the same of a case that is judged by itself: a state of the machine meets
-// one condition of a kernel more easily than all.
-func (c *contrast) alone() distuv.StudentsT {
-	t := c.tails()
-	t.Nu = min(t.Nu, aloneDof)
-	return t
+	return min(dof, (own+between)*(own+between)/(own*own/dof+between*between/betweenDof))
 }
 
 // beyond is how far the case lies outside of what its class shares and, where
@@ -459,112 +398,31 @@ func (c *contrast) beyond() float64 {
 	return max(0, c.log-max(c.hi, c.shift)) + min(0, c.log-min(c.lo, c.shift))
 }
 
-// setScales sets by how much each case differs between runs. Classes of few
-// cases share what is beyond their noise.
-func setScales(all []*contrast, classes map[string][]*contrast, names []string, few bool) {
-	if few {
-		setScale(all, fewNoise)
-		return
-	}
-	var rest []*contrast
-	for _, name := range names {
-		class := classes[name]
-		if len(class) < ManyCases {
-			rest = append(rest, class...)
-			continue
-		}
-		setScale(class, betweenRuns(class))
-	}
-	if len(rest) >= ManyCases {
-		setScale(rest, betweenRuns(rest))
-	} else {
-		setScale(rest, betweenRuns(all))
-	}
-}
-
-// A distance is how far a case lies from its class, and its deviation as its
-// processes show it, both by the upper quartile of its tails.
-type distance struct{ seen, noise float64 }
-
-// distances are those of the cases that tell something of noise. They are taken
-// from the outside of what the machine explains, for what the machine does to
-// each case within is not known; and of cases whose own noise is not louder than
-// most, for behind it nothing is seen.
-func distances(cases []*contrast) (out []distance) {
+// betweenRuns is the deviation that makes of the cases' noise what is seen: half of them are within the
+// quartiles of a normal distribution, which are no wider than those of heavier tails. Distances are taken from the outside of what the machine explains, for what the
+// machine does to each case within is not known; and of cases whose own noise is not louder than most, for
+// behind it nothing is seen.
+func betweenRuns(cases []*contrast) float64 {
 	noises := make([]float64, len(cases))
 	for i, c := range cases {
 		noises[i] = c.noise.value
 	}
 	loud := 4 * Median(noises)
+	var squares []float64
 	for _, c := range cases {
-		if c.noise.value <= loud && c.beyond() != 0 {
-			out = append(out, distance{math.Abs(c.beyond()) / c.strays / c.tails().Quantile(0.75), math.Sqrt(c.noise.value)})
+		if seen := math.Abs(c.beyond()); c.noise.value <= loud && seen > 0 {
+			seen /= c.strays * distuv.UnitNormal.Quantile(0.75)
+			squares = append(squares, seen*seen-c.noise.value)
 		}
 	}
-	return out
-}
-
-// sharedSamples is the share of the cases' variance that is left when each process
-// is held to that of the other run: next to nothing where a file is a copy of the
-// other in all but some cases. It is 1 for runs of their own.
-func sharedSamples(cases []*contrast) float64 {
-	const copied = 0.1 // less than the median of eight cases and more comes to by chance
-	var shares []float64
-	for _, c := range cases {
-		if n := len(c.old.units); n > 1 && n == len(c.new.units) {
-			differences := make([]float64, n)
-			for i := range differences {
-				differences[i] = c.new.units[i] - c.old.units[i]
-			}
-			if own := varianceOf(c.old.units).value + varianceOf(c.new.units).value; own > 0 {
-				shares = append(shares, varianceOf(differences).value/own)
-			}
-		}
-	}
-	if len(shares) < ManyCases {
-		return 1
-	}
-	if share := Median(shares); share < copied {
-		return share
-	}
-	return 1
-}
-
-// betweenRuns is the deviation that makes of the cases' noise what their
-// distances show: half of them are within the quartiles of Student's t.
-func betweenRuns(cases []*contrast) float64 {
-	seen := distances(cases)
-	if len(seen) < ManyCases/2 {
+	if len(squares) < ManyCases/2 {
 		return leastNoise
 	}
-	excess := func(between float64) float64 {
-		scaled := make([]float64, len(seen))
-		for i, d := range seen {
-			scaled[i] = d.seen / math.Hypot(d.noise, between)
-		}
-		return Median(scaled) - 1
-	}
-	lo, hi := leastNoise, 10.0
-	if excess(lo) <= 0 {
-		return lo
-	}
-	for range 30 {
-		if mid := (lo + hi) / 2; excess(mid) > 0 {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
-	return hi
+	return math.Sqrt(max(leastNoise*leastNoise, Median(squares)))
 }
 
-func setScale(cases []*contrast, between float64) {
-	for _, c := range cases {
-		c.between = between
-		// The floor is what one comparison in twenty exceeds.
-		c.scale = max(c.strays*math.Hypot(math.Sqrt(c.noise.value), between), math.Log1p(c.Floor)/c.tails().Quantile(1-(1-confidence)/2))
-	}
-}
+// studentT is the distribution of noise, of deviation 1.
+func studentT(dof float64) distuv.StudentsT { return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: dof} }
 
 // changeOf judges one of so many tests by what of its own change the machine does
 // not explain; Q and Sign are not yet corrected.
@@ -579,38 +437,20 @@ func changeOf(log, own, unexplained, scale float64, tails distuv.StudentsT, test
 	}
 }
 
-// familiesOf are those of two cases and more.
-func familiesOf(cases []*contrast) []FamilyChange {
-	var all []FamilyChange
-	place := make(map[string]int)
-	for i, c := range cases {
-		if c.Family == "" {
-			continue
-		}
-		at, known := place[c.Family]
-		if !known {
-			at, all = len(all), append(all, FamilyChange{Kind: Family, Name: c.Family})
-			place[c.Family] = at
-		}
-		all[at].Cases = append(all[at].Cases, i)
-	}
-	return slices.DeleteFunc(all, func(f FamilyChange) bool { return len(f.Cases) < 2 })
-}
-
 // family judges the cases of a family together.
-func family(cases []*contrast, members []int, tests int) Change {
+func family(members []*contrast, tests int) Change {
 	var log, own, unexplained, weights float64
-	tails := distuv.StudentsT{Sigma: 1, Nu: tailDof}
-	for _, i := range members {
-		c := cases[i]
+	dof := float64(tailDof)
+	for _, c := range members {
+		dof = min(dof, c.dof())
 		w := 1 / (c.scale * c.scale)
 		log, own, unexplained, weights = log+w*c.log, own+w*(c.log-c.shift), unexplained+w*c.beyond(), weights+w
-		tails.Nu = min(tails.Nu, c.tails().Nu)
 	}
+	tails := studentT(dof)
 	ch := changeOf(log/weights, own/weights, unexplained/weights, 1/math.Sqrt(weights), tails, tests)
-	for _, i := range members {
+	for _, c := range members {
 		// A change of some cases alone is theirs, and not the family's.
-		if c := cases[i]; math.Abs(c.log-c.shift-own/weights) > c.scale*tails.Quantile(0.995) {
+		if math.Abs(c.log-c.shift-own/weights) > c.scale*tails.Quantile(0.995) {
 			ch.P = 1
 		}
 	}
@@ -640,18 +480,16 @@ func (ch *Changes) discover() {
 
 // shiftOf judges what cases have in common.
 func shiftOf(class string, cases []*contrast, least float64) Shift {
-	var logs, lo, hi []float64
+	shift := Median(logsOf(cases))
+	var lo, hi, apart, common []float64
 	for _, c := range cases {
-		logs, lo, hi = append(logs, c.log), append(lo, c.lo), append(hi, c.hi)
+		lo, hi = append(lo, c.lo), append(hi, c.hi)
+		// What makes a single case uncertain, such as a busy CPU, may have met all
+		// of them, so nothing less than the deviation of one is taken for shared.
+		apart = append(apart, max(math.Abs(c.log-shift)/distuv.UnitNormal.Quantile(0.75), c.scale))
+		common = append(common, math.Hypot(c.Old.common, c.New.common))
 	}
-	shift, from, to := Median(logs), Median(lo), Median(hi)
-	// What makes a single case uncertain, such as a busy CPU, may have met all
-	// of them, so nothing less than the deviation of one is taken for shared.
-	scales := make([]float64, len(cases))
-	for i, c := range cases {
-		scales[i] = c.apart
-	}
-	reach := max(math.Log1p(least), commonReach(cases), Median(scales))
+	from, to, reach := Median(lo), Median(hi), max(math.Log1p(least), Median(apart), Median(common))
 	s := Shift{
 		Class: class, Cases: len(cases), Ratio: math.Exp(shift),
 		Lo: math.Exp(from), Hi: math.Exp(to), Shows: shown(reach),
@@ -673,29 +511,60 @@ func (s Shift) beyond() float64 {
 	return max(0, math.Log(s.Ratio/s.Hi)) + min(0, math.Log(s.Ratio/s.Lo))
 }
 
-// commonReach is how far the shift strays because processes differ in all
-// cases at once. It is 0 where there is a single process.
-func commonReach(cases []*contrast) float64 {
-	old, new := make([]*Estimate, len(cases)), make([]*Estimate, len(cases))
-	for i, c := range cases {
-		old[i], new[i] = &c.Old, &c.New
-	}
-	var both variance
-	for _, run := range [][]*Estimate{old, new} {
-		shifts := slices.Sorted(maps.Values(shiftsOf(run))) // sums are the same in any order of the map
-		v := varianceOf(shifts)
-		both.value, both.dof = both.value+v.value*ofMedian(max(1, len(shifts))), both.dof+v.dof
-	}
-	if both.dof == 0 {
-		return 0
-	}
-	return both.reach()
-}
-
 func logsOf(cases []*contrast) []float64 {
 	out := make([]float64, len(cases))
 	for i, c := range cases {
 		out[i] = c.log
+	}
+	return out
+}
+
+// subjectsOf are the cases of each format or model of which some are held to their neighbours; none where they are
+// too few to say by how much they differ.
+func subjectsOf(cases []*contrast) [][]*contrast {
+	all := slices.DeleteFunc(grouped(cases, func(c *contrast) string { return c.Subject }),
+		func(s []*contrast) bool { return s[0].Subject == "" || len(beside(s)) == 0 })
+	if len(all) < ManyCases {
+		return nil
+	}
+	return all
+}
+
+// beside are the cases that are held to their neighbours.
+func beside(cases []*contrast) []*contrast {
+	return slices.DeleteFunc(slices.Clone(cases), func(c *contrast) bool { return c.strays == 1 })
+}
+
+// judgeSubjects judges what the neighbourhoods of each subject share, and their classes do not. A subject is held to the
+// others: one of many variants moves what a class shares.
+func judgeSubjects(subjects [][]*contrast, tests int) []Change {
+	logs, owns := make([]float64, len(subjects)), make([]float64, len(subjects))
+	for i, of := range subjects {
+		var log, own []float64
+		for _, c := range beside(of) {
+			log, own = append(log, c.shift), append(own, c.shift-c.common)
+		}
+		logs[i], owns[i] = Median(log), Median(own)
+	}
+	middle, distances := Median(owns), make([]float64, len(subjects))
+	for i := range owns {
+		owns[i] -= middle
+		distances[i] = math.Abs(owns[i])
+	}
+	tails := studentT(tailDof)
+	scale := max(leastNoise, Median(distances)/tails.Quantile(0.75))
+	out := make([]Change, len(subjects))
+	for i, of := range subjects {
+		out[i] = changeOf(logs[i], owns[i], owns[i], scale, tails, tests)
+		unlike := 0
+		for _, c := range of {
+			if c.Unlike {
+				unlike++
+			}
+		}
+		if 2*unlike > len(of) {
+			out[i].P = 1 // two disturbed runs differ in whole formats
+		}
 	}
 	return out
 }

@@ -245,19 +245,3 @@ func TestDiscover(t *testing.T) {
 		t.Errorf("%+v: the larger chance keeps both", ch.Cases)
 	}
 }
-
-func TestWeightedMedian(t *testing.T) {
-	for _, tt := range []struct {
-		values, weights []float64
-		want            float64
-	}{
-		{[]float64{3, 1, 2}, []float64{1, 1, 1}, 2},
-		{[]float64{4, 1, 2, 3}, []float64{1, 1, 1, 1}, 2.5},
-		{[]float64{9, 1, 2}, []float64{5, 1, 1}, 9},
-		{[]float64{7}, []float64{0.1}, 7},
-	} {
-		if got := weightedMedian(tt.values, tt.weights); got != tt.want {
-			t.Errorf("weightedMedian(%v, %v) = %v, want %v", tt.values, tt.weights, got, tt.want)
-		}
-	}
-}

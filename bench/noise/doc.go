@@ -35,34 +35,33 @@
 // names that the setting "classes" lists, such as threads and cache
 // ([results.Set.Class]).
 //
-// Some cases are measured twice in each round: the same instance under two
-// names, the double's AA/…/arm=b. These A/A pairs are drawn by their names,
-// a share of each class from each group, of those that are not far behind. [FloorsOf] makes of them
-// the noise floor of each class: the difference that one comparison in twenty
-// of identical code exceeds. For a pair, the logarithms of the ratios between
-// its arms by process, the median of its rounds', have the mean 0, and a mean of squares; the class is
-// pooled as above, and the floor is exp(t·s0·√m) - 1 with t for d0 degrees of
-// freedom, further reduced by how many differences there were (1/d = 1/d0 +
-// 1/n). It takes 5 pairs to tell; simulations in the tests hold the floor to
-// its sentence. Cases of a run are compared likewise ([Floors.Compare]): two slices of one
-// pass give a ratio, the median of a round's is the round's, the median of a
-// process's rounds the process's, and the median of these is what is printed.
-// Neighbours in time meet the same machine, so that a ratio is known better than
-// the two times. Its interval is that of the median of processes: the variance of
-// a case's own is moderated by what processes make of other ratios in the class,
-// between cases of one group that are no more than ten times apart. These lie in
-// memory of their own, which each process draws anew, so that they differ by more
-// than the arms of a pair. Cases of two groups were not measured in turns: their ratio
-// has its own variance alone. No ratio has more than four degrees of freedom. Two cases tie if the interval contains 1, or if they
+// Cases of a run are compared by ratios ([Floors.Compare]): two slices of one pass
+// give one, the median of a round's is the round's, the median of a process's
+// rounds the process's, and the median of these is what is printed. Neighbours in
+// time meet the same machine, so that a ratio is known better than the two times.
+// Its interval is that of the median of processes, moderated by what processes make
+// of other ratios in the class, between cases of one group that are no more than
+// ten times apart: each process draws their memory anew. Cases of two groups were not
+// measured in turns, and their ratio has its own variance alone. No ratio has more
+// than four degrees of freedom. Two cases tie if the interval contains 1, or if they
 // differ by less than the floor.
 //
-// Where the samples of a case carry round trips of a cache line between threads
-// that fall into two groups, at least a factor of 2 apart and of 3 samples
-// each, the machine was in two states, and the estimate gives the center of
-// each.
+// The noise floor of a class is the difference that one comparison in twenty of
+// identical code exceeds. Some cases are measured twice in each round: the same
+// instance under two names, the double's AA/…/arm=b. These A/A pairs are drawn by
+// their names, a share of each class from each group, of those that are not far
+// behind. For a pair, the ratios between its arms by process have logarithms of the
+// mean 0, and a mean of squares; the class is pooled as above, and the floor
+// ([FloorsOf]) is exp(t·s0·√m) - 1 with t for d0 degrees of freedom, further reduced
+// by how many differences there were (1/d = 1/d0 + 1/n). It takes 5 pairs to tell;
+// simulations in the tests hold the floor to its sentence.
 //
-// Two runs at different times differ by more than either shows within itself.
-// [CompareRuns] takes the noise between them from the spread of all cases that
-// both have, leaves to the machine what its ceilings did and what a class has in
-// common, and names the cases and families of cases that differ beyond that.
+// The round trip of a cache line between threads tells whether the machine's threads
+// were near each other, or far apart, where it is at least twice as long. Ratios are
+// those of the processes during which they were near, if these are four and more;
+// and if samples of a case are of both states, 3 of each, the estimate gives the
+// center of each.
+//
+// Two runs at different times differ by more than either shows within itself:
+// [CompareRuns] says how they are compared.
 package noise

@@ -39,6 +39,7 @@ type Estimate struct {
 	States    []State // of a machine that was in two during the samples; else nil
 	Warnings  []error // why the numbers deserve less trust
 
+	common  float64         // how far the logarithm strays as all of the class do: the reach of what processes differ by
 	group   string          // that it was measured in
 	medians []processMedian // by process, in the order of their numbers
 }
@@ -49,6 +50,8 @@ type processMedian struct {
 	value   float64
 	samples []float64
 	slices  [][]float64 // of each sample; see Sample.Slices
+	trips   []float64   // of a cache line between threads, by sample; 0 where it is not known
+	far     bool        // the machine's threads were far from each other during one of them
 }
 
 // Bounded reports whether the interval is finite.
@@ -61,11 +64,7 @@ func (e Estimate) Spread() float64 { return max(e.Hi/e.Center-1, 1-e.Lo/e.Center
 // Estimates returns what was found of each case in one unit, in the order in
 // which the names first occur. Arms of A/A pairs are left out; see Floors.
 func Estimates(r *results.Set, unit string) []Estimate {
-	return estimates(r, unit, func(n results.Name) bool { return !n.IsArm() })
-}
-
-func estimates(r *results.Set, unit string, keep func(results.Name) bool) []Estimate {
-	all := gather(r, unit, keep)
+	all := gather(r, unit, func(n results.Name) bool { return !n.IsArm() })
 	exact := results.UnitOf(unit).Exact
 	classes := make(map[string][]*Estimate)
 	for i := range all {
@@ -82,68 +81,63 @@ func estimates(r *results.Set, unit string, keep func(results.Name) bool) []Esti
 }
 
 // gather collects the samples of each name.
-func gather(r *results.Set, unit string, keep func(results.Name) bool) []Estimate {
-	type group struct {
-		Estimate
-		processes []int
-		slices    [][]float64
-		trips     []float64
-	}
-	var all []*group
-	index := make(map[string]*group)
+func gather(r *results.Set, unit string, keep func(results.Name) bool) (all []Estimate) {
+	index := make(map[string]int)
+	nearest := make(map[string]float64) // round trip, by class
 	for _, s := range r.Samples {
 		v, ok := s.Value(unit)
 		if !ok || !keep(s.Name) {
 			continue
 		}
-		g := index[s.Name.Full]
-		if g == nil {
-			g = &group{Estimate: Estimate{Name: s.Name, Unit: unit, Class: r.Class(s.Name), group: s.Group}}
-			index[s.Name.Full] = g
-			all = append(all, g)
+		at, known := index[s.Name.Full]
+		if !known {
+			at, all = len(all), append(all, Estimate{Name: s.Name, Unit: unit, Class: r.Class(s.Name), group: s.Group})
+			index[s.Name.Full] = at
 		}
-		g.Values = append(g.Values, v)
-		g.processes, g.slices = append(g.processes, s.Process), append(g.slices, s.Slices)
-		if trip, ok := s.Value(results.RoundTrip); ok {
-			g.trips = append(g.trips, trip)
+		e := &all[at]
+		e.Values = append(e.Values, v)
+		trip, _ := s.Value(results.RoundTrip)
+		e.add(s.Process, v, trip, s.Slices)
+		if least, ok := nearest[e.Class]; trip > 0 && (!ok || trip < least) {
+			nearest[e.Class] = trip
 		}
 	}
-	out := make([]Estimate, len(all))
-	for i, g := range all {
-		g.medians = mediansOf(g.Values, g.slices, g.processes)
-		g.Processes = len(g.medians)
-		g.Center = centerOf(g.medians)
-		g.States = statesOf(g.Values, g.trips)
-		out[i] = g.Estimate
+	for i := range all {
+		e := &all[i]
+		var centers, values, trips []float64
+		for k := range e.medians {
+			m := &e.medians[k]
+			m.value = Median(m.samples)
+			m.far = slices.Max(m.trips) > stateRatio*nearest[e.Class]
+			centers, values, trips = append(centers, m.value), append(values, m.samples...), append(trips, m.trips...)
+		}
+		e.Processes, e.Center, e.States = len(e.medians), Median(centers), statesOf(values, trips)
 	}
-	return out
+	return all
 }
 
-func mediansOf(values []float64, slicesOf [][]float64, processes []int) (out []processMedian) {
-	for i, process := range processes {
-		at, found := slices.BinarySearchFunc(out, process, processMedian.compare)
-		if !found {
-			out = slices.Insert(out, at, processMedian{process: process})
-		}
-		m := &out[at]
-		m.samples, m.slices = append(m.samples, values[i]), append(m.slices, slicesOf[i])
+// add takes a sample of a process.
+func (e *Estimate) add(process int, value, trip float64, passes []float64) {
+	at, found := slices.BinarySearchFunc(e.medians, process, processMedian.compare)
+	if !found {
+		e.medians = slices.Insert(e.medians, at, processMedian{process: process})
 	}
-	for i := range out {
-		out[i].value = Median(out[i].samples)
+	m := &e.medians[at]
+	m.samples, m.slices, m.trips = append(m.samples, value), append(m.slices, passes), append(m.trips, trip)
+}
+
+// near are the processes during which the machine's threads were near each other, if they are
+// enough to tell what processes differ by; else all.
+func (e Estimate) near() []processMedian {
+	near := slices.DeleteFunc(slices.Clone(e.medians), func(m processMedian) bool { return m.far })
+	if len(near) < leastNear {
+		return e.medians
 	}
-	return out
+	return near
 }
 
 // compare is for a search by number.
 func (m processMedian) compare(process int) int { return m.process - process }
-
-func centerOf(medians []processMedian) float64 {
-	values := make([]float64, len(medians))
-	for i, m := range medians {
-		values[i] = m.value
-	}
-	return Median(values)
-}
 
 // positive reports whether the samples have logarithms.
 func (e *Estimate) positive() bool { return slices.Min(e.Values) > 0 }
@@ -199,6 +193,7 @@ func foretell(class []*Estimate) {
 			continue
 		}
 		// Two centers differ, this run's and the next one's.
+		e.common = commonReach * math.Sqrt(ofMedian(e.Processes))
 		factor := math.Exp(reach * math.Sqrt(2*ofMedian(e.Processes)))
 		e.Lo, e.Hi, e.NextRun = e.Center/factor, e.Center*factor, true
 	}

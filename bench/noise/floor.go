@@ -137,9 +137,10 @@ func pairsOf(r *results.Set) []pair {
 // round.
 func differences(a, b Estimate) []float64 {
 	var out, rounds []float64
-	for _, x := range a.medians {
-		if i, both := slices.BinarySearchFunc(b.medians, x.process, processMedian.compare); both {
-			rounds = roundDifferences(x, b.medians[i])
+	others := b.near()
+	for _, x := range a.near() {
+		if i, both := slices.BinarySearchFunc(others, x.process, processMedian.compare); both {
+			rounds = roundDifferences(x, others[i])
 			out = append(out, Median(rounds))
 		}
 	}

@@ -74,7 +74,7 @@ func TestNeighbours(t *testing.T) {
 	}{
 		{0, "a", 1, nil},
 		{3, "b", 1.1, []string{"b of f3"}},
-		{5, "", 8, []string{"all of f5", "all of f5, 1 thread", "all of f5, 2 threads"}},
+		{5, "", 8, []string{"all of f5"}},
 		{6, "", 2, []string{"all of f6"}},
 	} {
 		rng, right := rand.New(rand.NewPCG(1, 2)), 0
@@ -88,8 +88,7 @@ func TestNeighbours(t *testing.T) {
 			})
 			var named []string
 			for _, f := range found.Families {
-				// Some of twice as slow groups are told apart by themselves.
-				if f.Sign != 0 && (c.factor != 2 || f.Kind != Neighbours) {
+				if f.Sign != 0 {
 					named = append(named, f.Name)
 				}
 			}

@@ -125,7 +125,7 @@ func TestCompareVerdict(t *testing.T) {
 		{"two cases", twoRuns{factor: func(n string) float64 {
 			return slowed(1.5, "v3/", "threads=2")(n) * slowed(0.7, "v5/", "threads=1")(n)
 		}}, "v3 of f0, 8×8, 2 threads, cold is 49 % slower, ±", []string{"; v5 of f2, 8×8, 1 thread, cold is 30 % faster, ±"}},
-		{"a variant", twoRuns{factor: slowed(1.1, "variant=v3/")}, "v3 of f0 is 10 % slower, ±", []string{" %; nothing else shows a change\n"}},
+		{"a variant", twoRuns{factor: slowed(1.1, "variant=v3/")}, "v3 of f0 is 9.9 % slower, ±", []string{" %; nothing else shows a change\n"}},
 		{"the machine", twoRuns{factor: slowed(1.9)}, "nothing shows a change", []string{
 			"The machine: reading memory took 1.", "All cases together: 90 % slower, which the machine's ceilings explain"}},
 		{"a disturbed machine", twoRuns{factor: slowed(1.9, "MatVec"), warning: "group g: a CPU was busy"}, "nothing shows a change", []string{

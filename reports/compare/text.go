@@ -260,7 +260,7 @@ func (c *Comparison) remarks() []string {
 		}
 	}
 	if c.Few {
-		out = append(out, fmt.Sprintf("%s can't show what two runs differ by: 5 %% is assumed.", count.Of(len(c.Cases), "case")))
+		out = append(out, fmt.Sprintf("%s can't show what two runs differ by: 9 %% is assumed.", count.Of(len(c.Cases), "case")))
 	}
 	out = append(out, c.coverage())
 	for _, text := range c.Models {
