@@ -160,6 +160,29 @@ func TestRoundsCancel(t *testing.T) {
 	}
 }
 
+// One process of five found the machine's threads far apart, where B takes less: the ratio is that of the others. Of
+// two such processes too few are left, and all count.
+func TestNearProcesses(t *testing.T) {
+	for _, far := range []int{1, 2} {
+		r := &results.Set{}
+		for p := range 5 {
+			for i, name := range []string{"A", "B"} {
+				ns, trip := float64(100+5*i)+0.1*float64(p), 60.0
+				if p < far {
+					ns, trip = 200-40*float64(i), 350
+				}
+				r.Samples = append(r.Samples, results.Sample{Name: results.ParseName(name), Process: p + 1,
+					Values: []results.Metric{{Unit: results.NsPerOp, Value: ns}, {Unit: results.RoundTrip, Value: trip}}})
+			}
+		}
+		e := Estimates(r, results.NsPerOp)
+		d := FloorsOf(r).Compare(e[0], e[1])
+		if math.Abs(d.Ratio-1.05) > 1e-3 || (d.Spread() < 0.01) != (far == 1) {
+			t.Errorf("%d far: %+v", far, d)
+		}
+	}
+}
+
 // TestProcessesCancel compares cases that a slow process slows alike.
 func TestProcessesCancel(t *testing.T) {
 	r := &results.Set{}

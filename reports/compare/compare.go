@@ -86,7 +86,7 @@ type Comparison struct {
 	// OneProcess: what differs between processes is not in the noise of at least one file.
 	OneProcess bool `json:"one_process"`
 
-	Families []FamilyChange  `json:"families"` // variants as a whole, formats, and what was measured in turns
+	Families []FamilyChange  `json:"families"` // variants and formats as a whole
 	Suite    Shift           `json:"suite"`
 	Classes  []Shift         `json:"classes"`
 	Ceilings []CeilingChange `json:"ceilings"`

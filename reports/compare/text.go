@@ -80,7 +80,7 @@ func (c *Comparison) named() (parts []string) {
 	return parts
 }
 
-// together are the formats, variants and neighbours that changed as a whole. A part that changed as all
+// together are the formats and variants that changed as a whole. A part that changed as all
 // of a format did is not named beside it.
 func (c *Comparison) together() (all []FamilyChange) {
 	families := slices.Clone(c.Families)
