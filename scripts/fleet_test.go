@@ -209,12 +209,12 @@ const played = `#!/bin/sh
 command=$1
 shift
 while [ $# -gt 0 ]; do
-	case $1 in -o) out=$2 ;; --host) host=$2 ;; *=*) nodes="$nodes ${1%%=*}" ;; esac
+	case $1 in -o) out=$2 ;; --host) host=$2 ;; --format) format=$2 ;; *=*) nodes="$nodes ${1%%=*}" ;; esac
 	shift
 done
 case $command$out in
 report)
-	echo "slower: Work +30.0%"
+	case $format in json) echo '  "exit": 1,' ;; *) echo "Work is 30.0% slower" ;; esac
 	exit
 	;;
 esac
@@ -358,7 +358,7 @@ func TestFleetOfGates(t *testing.T) {
 	write(t, filepath.Join(module, "work_test.go"), work(130), 0o666)
 
 	out, status := fleetIn(t, module, dir, "gate", "--base", "HEAD", "--budget", "5m", "--profiles", "0")
-	if status != 1 || !strings.Contains(out, "n1: slower: Work +30.0%") || !strings.Contains(out, "n2: slower: Work +30.0%") {
+	if status != 1 || !strings.Contains(out, "n1: Work is 30.0% slower") || !strings.Contains(out, "n2: Work is 30.0% slower") {
 		t.Fatalf("a third more time: status %d\n%s", status, out)
 	}
 	for _, node := range []string{"n1", "n2"} {
