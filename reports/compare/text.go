@@ -12,6 +12,7 @@ import (
 	"onebit/bench/noise"
 	"onebit/bench/results"
 	"onebit/internal/count"
+	"onebit/internal/term"
 	"onebit/reports/digest"
 	"onebit/reports/doc"
 	"onebit/reports/figure"
@@ -170,19 +171,25 @@ func (c *Comparison) power() (least, of, why string) {
 
 // next is the command that tells what two runs at different times can't.
 func (c *Comparison) next() doc.Command {
-	suite, filter := "", ""
+	const kernels = " --suite kernels"
+	suite := ""
 	for _, x := range c.Cases {
 		switch results.ParseName(x.Name).Base {
 		case names.BaseMatVec, names.BaseKernel:
-			suite, filter = " --suite kernels", c.surestFilter()
+			suite = kernels
 		case names.BaseModel:
 			suite = " --suite models"
 		}
 	}
-	return doc.Command{Line: "onebit gate" + suite + " --base-binary OLD --head-binary NEW" + filter, Does: "measures both programs in turns, which shows less"}
+	line := "onebit gate" + suite + " --base-binary OLD --head-binary NEW"
+	if filter := c.surestFilter(); suite == kernels && filter != "" {
+		line += " --filter " + term.ShellWord(filter)
+	}
+	return doc.Command{Line: line, Does: "measures both programs in turns, which shows less"}
 }
 
-// surestFilter selects the variant whose change is the surest: a gate over all cases of a run takes an hour.
+// surestFilter selects the variant whose change is the surest: a gate over all cases of a run takes an hour. It is
+// "" if there is none, or if its names are no plain words.
 func (c *Comparison) surestFilter() string {
 	variants := slices.DeleteFunc(slices.Clone(c.Families), func(f FamilyChange) bool { return f.kind != noise.Family })
 	if len(variants) == 0 {
@@ -192,16 +199,15 @@ func (c *Comparison) surestFilter() string {
 	name := results.ParseName(surest.Cases[0])
 	var parts []string
 	for _, key := range []string{names.Format, names.Variant} {
-		if v := name.Get(key); v != "" && !strings.ContainsFunc(v, func(r rune) bool {
+		v := name.Get(key)
+		if v == "" || strings.ContainsFunc(v, func(r rune) bool {
 			return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-", r)
 		}) {
-			parts = append(parts, "/"+key+":"+v)
+			return ""
 		}
+		parts = append(parts, "/"+key+":"+v)
 	}
-	if len(parts) < 2 {
-		return ""
-	}
-	return " --filter '" + strings.Join(parts, " ") + "'"
+	return strings.Join(parts, " ")
 }
 
 // atLeast names a difference that noise hides, which hostile or tiny files can make absurd.

@@ -28,7 +28,7 @@ func (g *report) inText() []*doc.Section {
 			doc.Text{Words: fmt.Sprintf("and %d more: the page and --json have all", len(list)-fewInText)}))
 	}
 	s.Add(whole)
-	if n := len(g.Findings) - len(g.notable()); n > 0 {
+	if n := len(g.Findings) - len(list); n > 0 {
 		s.Add(doc.Text{Words: fmt.Sprintf("not shown: %s of other units that are the same or not judged", count.Of(n, "value"))})
 	}
 	for _, p := range g.results.Profiles {
